@@ -1,0 +1,2 @@
+//! The `pagefence` command.
+fn main() {}

@@ -1,0 +1,101 @@
+//! Where something lives: nodes, arenas, slots, and runs of them.
+
+use serde::{Deserialize, Serialize};
+use smallvec::SmallVec;
+use std::fmt;
+
+/// One process that owns memory: a prefill rank or a decode rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Node(pub u8);
+
+/// What kind of slot an index counts. Sidecars are arenas too: small indices are recycled as pages are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Arena {
+    /// A page of the KV cache; as many cells as the page has tokens.
+    KvPage,
+    /// A row of the metadata (aux) buffers: first token, room, checksum.
+    MetadataRow,
+    /// A row of the request-to-token table.
+    RequestRow,
+    /// A region of a staging ring.
+    StagingRegion,
+    /// A page of the host tier.
+    HostPage,
+}
+
+impl fmt::Display for Arena {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::KvPage => "page",
+            Self::MetadataRow => "metadata row",
+            Self::RequestRow => "request row",
+            Self::StagingRegion => "staging region",
+            Self::HostPage => "host page",
+        })
+    }
+}
+
+/// An arena on a node: the space that slot indices are relative to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Place {
+    /// The process that owns the memory.
+    pub node: Node,
+    /// The kind of slot.
+    pub arena: Arena,
+}
+
+/// A half-open run `start .. start + len` of slots or of cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+pub struct Span {
+    /// The first index.
+    pub start: u32,
+    /// How many; a span in use is never empty.
+    pub len: u32,
+}
+
+impl Span {
+    /// The run `start .. start + len`.
+    #[must_use]
+    pub const fn new(start: u32, len: u32) -> Self {
+        Self { start, len }
+    }
+
+    /// One past the last index.
+    #[must_use]
+    pub const fn end(self) -> u32 {
+        self.start + self.len
+    }
+
+    /// The part that both spans hold, if any.
+    #[must_use]
+    pub fn intersection(self, other: Self) -> Option<Self> {
+        let start = self.start.max(other.start);
+        let end = self.end().min(other.end());
+        (start < end).then(|| Self::new(start, end - start))
+    }
+}
+
+/// An ordered list of runs. Order carries meaning: the n-th cell of a request is the n-th cell of its runs.
+///
+/// Extents instead of single indices keep a pool of 681,280 tokens as cheap as one of eight pages.
+pub type Spans = SmallVec<[Span; 2]>;
+
+/// Runs of *slots* (pages, rows) of one arena: what is allocated and freed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Slots {
+    /// Where the slots are.
+    pub place: Place,
+    /// Which slots.
+    pub runs: Spans,
+}
+
+/// Runs of *cells* (tokens of a page; a whole row elsewhere) of one arena: what is read and written.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cells {
+    /// Where the cells are.
+    pub place: Place,
+    /// Which cells, in the order in which a transfer fills them.
+    pub runs: Spans,
+}
