@@ -1,0 +1,185 @@
+//! The balancer in front of the two servers, and the clients in front of it.
+
+use super::message::Http;
+use super::scope::{Policy, Scope};
+use super::site::Site;
+use super::world::{Config, Ctx, Probe};
+use crate::lifetime::{Answer, Event, Verdict};
+use crate::platform::{Platform, Shared};
+use smallvec::SmallVec;
+
+/// The group of ranks that the clients' own decisions are filed under.
+pub const CLIENT_GROUP: u8 = 2;
+
+/// One of a request's two connections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Leg {
+    /// Not sent.
+    Idle,
+    /// Waiting for the server.
+    Open,
+    /// Ended.
+    Done(Verdict),
+}
+
+/// A request as its client sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Client {
+    /// Not sent yet.
+    Unsent,
+    /// Waiting for an answer.
+    Waiting,
+    /// Answered, or gone.
+    Done,
+}
+
+/// A request at the balancer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Pair {
+    /// The client's side.
+    pub client: Client,
+    /// The prefill leg.
+    pub prefill: Leg,
+    /// The decode leg.
+    pub decode: Leg,
+}
+
+/// What a server answers on a leg.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Reply {
+    /// How the leg ended.
+    pub verdict: Verdict,
+    /// `usage.prompt_tokens`.
+    pub prompt_tokens: u32,
+    /// How many prompt tokens prefill really processed, where the server knows.
+    pub processed: Option<u32>,
+    /// Whose first token the answer starts with.
+    pub tokens_of: Option<u8>,
+}
+
+impl Reply {
+    /// An answer without tokens.
+    #[must_use]
+    pub const fn error(verdict: Verdict) -> Self {
+        Self { verdict, prompt_tokens: 0, processed: None, tokens_of: None }
+    }
+}
+
+/// The balancer.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Balancer {
+    pairs: SmallVec<[Pair; 4]>,
+}
+
+impl Balancer {
+    /// A balancer that has seen nothing.
+    #[must_use]
+    pub fn new(scope: &Scope) -> Self {
+        let unsent = Pair { client: Client::Unsent, prefill: Leg::Idle, decode: Leg::Idle };
+        Self { pairs: SmallVec::from_elem(unsent, scope.requests.len()) }
+    }
+
+    /// A request.
+    #[must_use]
+    pub fn pair(&self, request: u8) -> &Pair {
+        &self.pairs[usize::from(request)]
+    }
+
+    fn pair_mut(&mut self, request: u8) -> &mut Pair {
+        &mut self.pairs[usize::from(request)]
+    }
+
+    /// The next request that its client may send.
+    #[must_use]
+    pub fn next(&self) -> Option<u8> {
+        self.pairs.iter().position(|pair| pair.client == Client::Unsent).map(|at| at as u8)
+    }
+
+    /// The requests whose clients wait.
+    pub fn waiting(&self) -> impl Iterator<Item = u8> + '_ {
+        self.pairs.iter().enumerate().filter(|(_, pair)| pair.client == Client::Waiting).map(|(at, _)| at as u8)
+    }
+}
+
+/// The client sends `request`; the balancer forwards it to both servers at once. A dead prefill refuses the connection.
+pub fn submit<P: Platform, T: Probe>(request: u8, prefill_alive: bool, ctx: &mut Ctx<'_, P, T>) {
+    ctx.world.balancer.with(|balancer| {
+        *balancer.pair_mut(request) = Pair { client: Client::Waiting, prefill: Leg::Open, decode: Leg::Open };
+    });
+    ctx.emit(Site::Submit, Event::Begin { life: Config::life(request) });
+    ctx.world.net.decode_http.with(|queue| queue.push(Http::New(request)));
+    if prefill_alive {
+        ctx.world.net.prefill_http.with(|queue| queue.push(Http::New(request)));
+    } else {
+        prefill_reply(request, Reply::error(Verdict::Failed), ctx);
+    }
+}
+
+/// The client stops waiting, by an explicit abort (both servers are told) or by closing its connection (the balancer
+/// closes the legs that its policy holds at that moment).
+pub fn leave<P: Platform, T: Probe>(request: u8, explicit: bool, ctx: &mut Ctx<'_, P, T>) {
+    let pair = ctx.world.balancer.with(|balancer| {
+        let pair = *balancer.pair(request);
+        balancer.pair_mut(request).client = Client::Done;
+        pair
+    });
+    let held = ctx.config.scope.policy != Policy::Forward && !explicit;
+    let close_prefill = pair.prefill == Leg::Open;
+    let close_decode = pair.decode == Leg::Open && !(held && close_prefill);
+    let site = if explicit { Site::ClientAbort } else { Site::ClientDisconnect };
+    let life = Config::life(request);
+    ctx.emit(site, Event::Decide { life, group: CLIENT_GROUP, rank: 0, verdict: Verdict::Aborted });
+    let told = Answer { verdict: Verdict::Aborted, prompt_tokens: 0, tokens_of: None };
+    ctx.emit(site, Event::Finish { life, told, processed: None });
+    if close_prefill {
+        ctx.world.net.prefill_http.with(|queue| queue.push(Http::Abort(request)));
+    }
+    if close_decode {
+        ctx.world.net.decode_http.with(|queue| queue.push(Http::Abort(request)));
+    }
+}
+
+/// The prefill leg ends. A balancer that holds it answers an error at once, and with `HoldAndCancel` ends the other leg.
+pub fn prefill_reply<P: Platform, T: Probe>(request: u8, reply: Reply, ctx: &mut Ctx<'_, P, T>) {
+    let policy = ctx.config.scope.policy;
+    let (answers, cancels) = ctx.world.balancer.with(|balancer| {
+        let pair = balancer.pair_mut(request);
+        pair.prefill = Leg::Done(reply.verdict);
+        let failed = policy != Policy::Forward && reply.verdict != Verdict::Success;
+        (failed && pair.client == Client::Waiting, failed && policy == Policy::HoldAndCancel && pair.decode == Leg::Open)
+    });
+    if answers {
+        answer(request, reply, ctx);
+    }
+    if cancels {
+        ctx.world.net.decode_http.with(|queue| queue.push(Http::Abort(request)));
+    }
+}
+
+/// The decode leg ends, and with it the answer.
+pub fn decode_reply<P: Platform, T: Probe>(request: u8, reply: Reply, ctx: &mut Ctx<'_, P, T>) {
+    let policy = ctx.config.scope.policy;
+    let (answers, cancels) = ctx.world.balancer.with(|balancer| {
+        let pair = balancer.pair_mut(request);
+        pair.decode = Leg::Done(reply.verdict);
+        let failed = reply.verdict != Verdict::Success;
+        let cancels = failed && policy == Policy::HoldAndCancel && pair.prefill == Leg::Open;
+        (pair.client == Client::Waiting, cancels)
+    });
+    if answers {
+        answer(request, reply, ctx);
+    }
+    if cancels {
+        ctx.world.net.prefill_http.with(|queue| queue.push(Http::Abort(request)));
+    }
+}
+
+fn answer<P: Platform, T: Probe>(request: u8, reply: Reply, ctx: &mut Ctx<'_, P, T>) {
+    ctx.world.balancer.with(|balancer| balancer.pair_mut(request).client = Client::Done);
+    let told = Answer {
+        verdict: reply.verdict,
+        prompt_tokens: reply.prompt_tokens,
+        tokens_of: reply.tokens_of.map(Config::life),
+    };
+    ctx.emit(Site::Answer, Event::Finish { life: Config::life(request), told, processed: reply.processed });
+}

@@ -1,0 +1,73 @@
+//! `decode_thread`: statuses, acknowledgements and metadata from prefill.
+
+use crate::cell::message::ToDecode;
+use crate::cell::room::{Poll, RoomKey};
+use crate::cell::site::Site;
+use crate::cell::switch::Switch;
+use crate::cell::world::{Ctx, Probe, row_index};
+use crate::lifetime::{Event, Span, Verdict};
+use crate::platform::{Platform, Shared};
+
+/// Handles the oldest control message from prefill rank `from` at decode rank `rank`, if there is one.
+pub fn listen<P: Platform, T: Probe>(rank: u8, from: u8, ctx: &mut Ctx<'_, P, T>) {
+    match ctx.world.to_decode(from, rank).with(|queue| queue.pop()) {
+        Some(ToDecode::Status { key, rank: prefill, failure }) => status(rank, key, prefill, failure, ctx),
+        Some(ToDecode::Ack { key, rank: prefill, generation }) => ack(rank, key, prefill, generation, ctx),
+        None => {}
+    }
+}
+
+/// D9, D10: the room is Success once every expected prefill rank has said so, and Failed as soon as one has.
+fn status<P: Platform, T: Probe>(
+    rank: u8,
+    key: RoomKey,
+    prefill: u8,
+    failure: Option<Verdict>,
+    ctx: &mut Ctx<'_, P, T>,
+) {
+    let shared = &ctx.world.decode[usize::from(rank)];
+    if shared.status(key).is_none() && ctx.on(Switch::NoResurrection) {
+        return;
+    }
+    if let Some(reason) = failure {
+        if ctx.on(Switch::StickyReason) {
+            shared.reasons.with(|reasons| reasons.set(key, reason));
+        }
+        shared.update_status(key, Poll::Failed, ctx.config);
+        return;
+    }
+    let responses = shared.responses.with(|responses| {
+        let ranks = responses.entry(key);
+        *ranks |= 1 << prefill;
+        ranks.count_ones() as usize
+    });
+    if responses >= ctx.config.prefill_peers(rank).count() {
+        shared.update_status(key, Poll::Success, ctx.config);
+    }
+}
+
+/// ABORT_ACK counts only while the room is armed, and only for the armed generation where there is one (CC:988).
+fn ack<P: Platform, T: Probe>(rank: u8, key: RoomKey, prefill: u8, generation: u8, ctx: &mut Ctx<'_, P, T>) {
+    let config = ctx.config;
+    ctx.world.decode[usize::from(rank)].armed.with(|armed| {
+        let Some(armed) = armed.get_mut(key) else { return };
+        if config.on(Switch::Generation) && armed.generation != generation {
+            return;
+        }
+        armed.ranks |= 1 << prefill;
+        armed.count = armed.count.saturating_add(1);
+    });
+}
+
+/// AUX_DATA: a `memcpy` into the row that the message names. The room is not validated (protocol 5), except with
+/// `aux_validated`: the row must still be reserved for the room of the message.
+pub fn listen_aux<P: Platform, T: Probe>(rank: u8, from: u8, ctx: &mut Ctx<'_, P, T>) {
+    let Some(message) = ctx.world.aux(from, rank).with(|queue| queue.pop()) else { return };
+    let shared = &ctx.world.decode[usize::from(rank)];
+    let expected = shared.owners.with(|owners| owners[row_index(&message.row)] == Some(message.key));
+    if expected || !ctx.on(Switch::AuxValidated) {
+        shared.rows.with(|rows| rows[row_index(&message.row)] = message.content);
+        ctx.emit(Site::LandAux, Event::Land { op: message.op, part: Span::new(0, 1) });
+    }
+    ctx.emit(Site::LandAux, Event::Settle { op: message.op });
+}

@@ -1,0 +1,244 @@
+//! The decode scheduler loop (protocol 3.2), one iteration a step, all ranks in lockstep.
+
+use crate::cell::message::RowContent;
+use crate::cell::pool::{self, Pool};
+use crate::cell::room::{Poll, RoomKey};
+use crate::cell::scope::Scope;
+use crate::cell::site::Site;
+use crate::cell::switch::Switch;
+use crate::cell::world::{Config, Ctx, Probe, decode_node, place, row_index};
+use crate::lifetime::{Arena, Event, Slots, Verdict};
+use crate::platform::{Platform, Shared};
+use smallvec::SmallVec;
+
+/// The group of ranks that decode's decisions are filed under.
+pub const DECODE_GROUP: u8 = 1;
+/// The group that reserving is filed under: ranks that reserve for different requests have come apart.
+pub(super) const ADMISSION_GROUP: u8 = 3;
+
+/// Which queue a request is in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum DecodeStage {
+    /// The grammar queue: out of it in the next iteration.
+    Grammar,
+    /// The prealloc queue: no pages yet.
+    Prealloc,
+    /// The transfer queue: pages are reserved and prefill knows them.
+    Transfer,
+    /// The running batch.
+    Running,
+    /// `_deferred_releases`: answered; its slots wait for acknowledgements.
+    Held,
+}
+
+/// What a rank holds for a request.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct DecodeRank {
+    /// Destination pages, in token order.
+    pub pages: Option<Slots>,
+    /// The metadata row.
+    pub row: Option<Slots>,
+    /// The receiver's sticky conclusion.
+    pub latch: Option<Poll>,
+    /// `abort_notified`: ABORT has been sent.
+    pub notified: bool,
+    /// ABORT has been sent and the tracker is armed only in the next iteration (before 0.5.21).
+    pub arm_pending: bool,
+    /// Remaining time of the release timer, while held.
+    pub release_timer: Option<u8>,
+    /// The release timer has passed and ABORT has been sent again (`timeout_holds` only).
+    pub asked_again: bool,
+}
+
+/// A request at decode.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct DecodeRequest {
+    /// Which.
+    pub request: u8,
+    /// Its room.
+    pub key: RoomKey,
+    /// Which queue it is in.
+    pub stage: DecodeStage,
+    /// Its prompt, as this scheduler sees it.
+    pub prompt: u32,
+    /// Tokens that have been generated, prefill's included.
+    pub generated: u32,
+    /// `to_finish`: a verdict that is pending.
+    pub to_finish: Option<Verdict>,
+    /// Whose first token the metadata row held.
+    pub tokens_of: Option<u8>,
+    /// How many prompt tokens prefill says it has processed.
+    pub covered: u32,
+    /// Remaining time of the prealloc or waiting timer.
+    pub timer: Option<u8>,
+    /// What each rank holds.
+    pub ranks: SmallVec<[DecodeRank; 1]>,
+}
+
+/// The scheduler of all decode ranks.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct DecodeScheduler {
+    pub(super) requests: SmallVec<[DecodeRequest; 2]>,
+    pub(super) pools: SmallVec<[Pool; 1]>,
+    pub(super) rows: SmallVec<[Pool; 1]>,
+    crashed: bool,
+}
+
+impl DecodeScheduler {
+    /// A scheduler that has just started.
+    #[must_use]
+    pub fn new(scope: &Scope) -> Self {
+        let pool =
+            |arena, size| (0..scope.decode_ranks).map(|rank| Pool::new(place(decode_node(rank), arena), size)).collect();
+        Self {
+            requests: SmallVec::new(),
+            pools: pool(Arena::KvPage, scope.decode_pages),
+            rows: pool(Arena::MetadataRow, scope.metadata_rows),
+            crashed: false,
+        }
+    }
+
+    /// The requests, oldest first.
+    #[must_use]
+    pub fn requests(&self) -> &[DecodeRequest] {
+        &self.requests
+    }
+
+    /// Whether the process has died of its own error.
+    #[must_use]
+    pub const fn crashed(&self) -> bool {
+        self.crashed
+    }
+
+    /// Whether [`tick`](Self::tick) would do something.
+    pub fn ready<P: Platform, T: Probe>(&self, ctx: &Ctx<'_, P, T>) -> bool {
+        if self.crashed {
+            return false;
+        }
+        if !ctx.world.net.decode_http.with(|queue| queue.is_empty()) {
+            return true;
+        }
+        let mut earlier_waits = false;
+        self.requests.iter().any(|request| match request.stage {
+            DecodeStage::Grammar | DecodeStage::Running => true,
+            DecodeStage::Prealloc => {
+                let ready = self.prealloc_is_ready(request, earlier_waits, ctx);
+                earlier_waits = true;
+                ready
+            }
+            DecodeStage::Transfer => {
+                request.ranks.iter().any(|rank| rank.arm_pending)
+                    || !matches!(Self::poll(request, ctx), Some(Poll::WaitingForInput | Poll::Transferring))
+                    || request.timer == Some(0)
+            }
+            DecodeStage::Held => self.held_is_ready(request, ctx),
+        })
+    }
+
+    /// One iteration of the loop.
+    pub fn tick<P: Platform, T: Probe>(&mut self, ctx: &mut Ctx<'_, P, T>) {
+        if self.crashed {
+            return;
+        }
+        self.arm_late(ctx);
+        self.ingest(ctx);
+        self.resolve_deferred(ctx);
+        self.pop_preallocated(ctx);
+        self.pop_transferred(ctx);
+        self.run_batch(ctx);
+    }
+
+    /// Time passes. Returns whether any timer came closer.
+    pub fn elapse(&mut self) -> bool {
+        let mut moved = false;
+        for request in &mut self.requests {
+            let own = request.timer.iter_mut().filter(|_| matches!(
+                request.stage,
+                DecodeStage::Prealloc | DecodeStage::Transfer
+            ));
+            let release = request.ranks.iter_mut().filter_map(|rank| rank.release_timer.as_mut());
+            for left in own.chain(release).filter(|left| **left > 0) {
+                *left -= 1;
+                moved = true;
+            }
+        }
+        moved
+    }
+
+    /// The room's status as the ranks agree on it (MIN), behind the metadata gate (protocol 1); `None`: some rank has no
+    /// such room.
+    pub(super) fn poll<P: Platform, T: Probe>(request: &DecodeRequest, ctx: &Ctx<'_, P, T>) -> Option<Poll> {
+        let statuses = request.ranks.iter().zip(&ctx.world.decode).map(|(rank, shared)| {
+            let status = rank.latch.or_else(|| shared.status(request.key))?;
+            let unwritten = || {
+                let row = rank.row.as_ref()?;
+                Some(shared.rows.with(|rows| rows[row_index(row)].room == 0))
+            };
+            let gated = status == Poll::Success && ctx.on(Switch::MetadataGate) && unwritten() == Some(true);
+            Some(if gated { Poll::Transferring } else { status })
+        });
+        statuses.min().flatten()
+    }
+
+    /// Where `request` stands in the list.
+    pub(super) fn at(&self, request: u8) -> Option<usize> {
+        self.requests.iter().position(|entry| entry.request == request)
+    }
+
+    /// The process dies of its own error on behalf of request number `at`.
+    pub(super) fn crash<P: Platform, T: Probe>(&mut self, at: usize, site: Site, ctx: &mut Ctx<'_, P, T>) {
+        self.crashed = true;
+        ctx.emit(site, Event::Crash { node: decode_node(0), life: Config::life(self.requests[at].request) });
+    }
+
+    /// The ranks wait for each other for ever.
+    pub(super) fn hang(&mut self) {
+        self.crashed = true;
+    }
+
+    /// Every rank decides alike; the oracle hears each.
+    pub(super) fn decide<P: Platform, T: Probe>(
+        &self,
+        request: u8,
+        verdict: Verdict,
+        site: Site,
+        ctx: &mut Ctx<'_, P, T>,
+    ) {
+        for rank in 0..self.pools.len() as u8 {
+            ctx.emit(site, Event::Decide { life: Config::life(request), group: DECODE_GROUP, rank, verdict });
+        }
+    }
+
+    /// Frees `pages` of rank `rank`.
+    pub(super) fn free_pages<P: Platform, T: Probe>(
+        &mut self,
+        rank: usize,
+        request: u8,
+        pages: Slots,
+        site: Site,
+        ctx: &mut Ctx<'_, P, T>,
+    ) {
+        debug_assert!(pool::count(&pages) > 0, "a request holds pages or none");
+        self.pools[rank].give(&pages, ctx.on(Switch::FifoReuse));
+        ctx.emit(site, Event::Free { life: Config::life(request), slots: pages });
+    }
+
+    /// Frees a metadata row of rank `rank`; a version with the gate zeroes it first (public fault S32).
+    pub(super) fn free_row<P: Platform, T: Probe>(
+        &mut self,
+        rank: usize,
+        request: u8,
+        row: Slots,
+        site: Site,
+        ctx: &mut Ctx<'_, P, T>,
+    ) {
+        let shared = &ctx.world.decode[rank];
+        let index = row_index(&row);
+        if ctx.on(Switch::MetadataGate) {
+            shared.rows.with(|rows| rows[index] = RowContent::default());
+        }
+        shared.owners.with(|owners| owners[index] = None);
+        self.rows[rank].give(&row, ctx.on(Switch::FifoReuse));
+        ctx.emit(site, Event::Free { life: Config::life(request), slots: row });
+    }
+}

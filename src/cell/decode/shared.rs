@@ -1,0 +1,108 @@
+//! What decode's scheduler, listener and heartbeat share; one cell each, as in the engine (protocol section 4).
+
+use crate::cell::message::{RowContent, ToPrefill};
+use crate::cell::room::{Poll, RoomKey, RoomTable, Table};
+use crate::cell::scope::Scope;
+use crate::cell::switch::Switch;
+use crate::cell::world::{Config, Ctx, Probe};
+use crate::lifetime::Verdict;
+use crate::platform::{Platform, Shared};
+use derive_where::derive_where;
+use smallvec::SmallVec;
+
+/// An armed abort: which acknowledgements have come (`_deferred_abort_ack_tracker`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Armed {
+    /// The generation that was armed.
+    pub generation: u8,
+    /// Which prefill ranks have acknowledged, as a bit set.
+    pub ranks: u8,
+    /// How many acknowledgements have come, repeats included.
+    pub count: u8,
+}
+
+impl Armed {
+    /// How many acknowledgements count.
+    #[must_use]
+    pub fn acks(&self, config: &Config) -> usize {
+        if config.on(Switch::AckSet) { self.ranks.count_ones() as usize } else { usize::from(self.count) }
+    }
+}
+
+/// The shared state of one decode rank.
+#[derive_where(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct DecodeShared<P: Platform> {
+    /// `request_status`.
+    pub rooms: P::Cell<RoomTable>,
+    /// `prefill_response_tracker`: which prefill ranks have reported success, as a bit set.
+    pub responses: P::Cell<Table<u8>>,
+    /// Armed aborts.
+    pub armed: P::Cell<Table<Armed>>,
+    /// The last generation that was armed.
+    pub generation: P::Cell<u8>,
+    /// Why a room failed, as prefill told (`sticky_reason` only).
+    pub reasons: P::Cell<Table<Verdict>>,
+    /// The metadata rows' memory.
+    pub rows: P::Cell<SmallVec<[RowContent; 2]>>,
+    /// Which room each metadata row is reserved for; only `aux_validated` reads it from another thread.
+    pub owners: P::Cell<SmallVec<[Option<RoomKey>; 2]>>,
+}
+
+impl<P: Platform> DecodeShared<P> {
+    /// The state of a process that has just started.
+    #[must_use]
+    pub fn new(scope: &Scope) -> Self {
+        Self {
+            rooms: Shared::new(RoomTable::default()),
+            responses: Shared::new(Table::default()),
+            armed: Shared::new(Table::default()),
+            generation: Shared::new(0),
+            reasons: Shared::new(Table::default()),
+            rows: Shared::new(SmallVec::from_elem(RowContent::default(), scope.metadata_rows as usize)),
+            owners: Shared::new(SmallVec::from_elem(None, scope.metadata_rows as usize)),
+        }
+    }
+
+    /// The status of `key`; `None` is the missing key that `check_status` raises on.
+    pub fn status(&self, key: RoomKey) -> Option<Poll> {
+        self.rooms.with(|rooms| rooms.get(key).copied())
+    }
+
+    /// `update_status` (protocol 1.1).
+    pub fn update_status(&self, key: RoomKey, status: Poll, config: &Config) {
+        self.rooms.with(|rooms| rooms.update(key, status, config.switches));
+    }
+
+    /// `register_deferred_abort_room`: a new generation, an empty set. A repeat keeps what has come.
+    pub fn arm(&self, key: RoomKey) {
+        if self.armed.with(|armed| armed.get(key).is_some()) {
+            return;
+        }
+        let generation = self.generation.with(|generation| {
+            *generation = generation.wrapping_add(1);
+            *generation
+        });
+        self.armed.with(|armed| armed.set(key, Armed { generation, ranks: 0, count: 0 }));
+    }
+
+    /// How many acknowledgements have come for `key`.
+    pub fn acks(&self, key: RoomKey, config: &Config) -> usize {
+        self.armed.with(|armed| armed.get(key).map_or(0, |armed| armed.acks(config)))
+    }
+
+    /// `receiver.clear()`: the room leaves the tables.
+    pub fn clear_receiver(&self, key: RoomKey) {
+        self.rooms.with(|rooms| rooms.remove(key));
+        self.responses.with(|responses| responses.remove(key));
+    }
+}
+
+/// ABORT from decode rank `rank` to every prefill rank that it knows.
+pub fn send_abort<P: Platform, T: Probe>(rank: u8, key: RoomKey, ctx: &mut Ctx<'_, P, T>) {
+    let shared = &ctx.world.decode[usize::from(rank)];
+    let armed = shared.armed.with(|armed| armed.get(key).copied()).unwrap_or_default();
+    let generation = if ctx.on(Switch::Generation) { armed.generation } else { 0 };
+    for to in ctx.config.prefill_peers(rank) {
+        ctx.world.to_prefill(rank, to).with(|queue| queue.push(ToPrefill::Abort { key, rank, generation }));
+    }
+}

@@ -1,0 +1,218 @@
+//! From the HTTP door to the waiting queue: validation, doors, bootstrap, client aborts (protocol P0 to P7).
+
+use super::scheduler::{PrefillRequest, PrefillScheduler, PrefillStage, RankHold};
+use super::shared::send_status;
+use crate::cell::balancer::{Reply, prefill_reply};
+use crate::cell::message::{Http, Queue};
+use crate::cell::rejection::{Producer, Shape};
+use crate::cell::room::{Poll, RoomKey};
+use crate::cell::site::Site;
+use crate::cell::switch::Switch;
+use crate::cell::world::{Config, Ctx, Probe};
+use crate::lifetime::{Event, Verdict};
+use crate::platform::{Platform, Shared};
+use smallvec::SmallVec;
+
+impl PrefillScheduler {
+    /// Step 1 of the loop: what has come over HTTP, and out of the grammar queue.
+    pub(super) fn ingest<P: Platform, T: Probe>(&mut self, ctx: &mut Ctx<'_, P, T>) {
+        let mut at = 0;
+        while at < self.requests.len() {
+            if self.requests[at].stage == PrefillStage::Grammar && !self.admit(at, ctx) {
+                self.requests.remove(at);
+            } else {
+                at += 1;
+            }
+        }
+        for message in ctx.world.net.prefill_http.with(Queue::take_all) {
+            match message {
+                Http::New(request) => self.accept(request, ctx),
+                Http::Abort(request) => self.abort(request, ctx),
+            }
+        }
+    }
+
+    /// Validation: what would refuse this request here, and what the engine then does (protocol 7).
+    fn accept<P: Platform, T: Probe>(&mut self, request: u8, ctx: &mut Ctx<'_, P, T>) {
+        let spec = &ctx.config.scope.requests[usize::from(request)];
+        let planted = spec.rejected.filter(|rejection| rejection.legs.prefill()).map(|rejection| rejection.by);
+        let too_long = (spec.prompt > ctx.config.scope.prefill_limit()).then_some(Producer::InputLength);
+        let shape = planted.or(too_long).map(Producer::shape);
+        let prompt = spec.prompt;
+        if shape.is_some_and(|shape| shape != Shape::AtResult) {
+            self.decide(request, Verdict::Rejected, Site::PrefillReject, ctx);
+        }
+        if shape == Some(Shape::Immediate) {
+            refuse(request, ctx);
+            return;
+        }
+        let placeholder = matches!(shape, Some(Shape::Placeholder | Shape::PlaceholderFromGrammarQueue));
+        self.requests.push(PrefillRequest {
+            request,
+            key: ctx.config.key(request),
+            stage: PrefillStage::Grammar,
+            prompt: if placeholder { 1 } else { prompt },
+            to_finish: placeholder.then_some(Verdict::Rejected),
+            launched: 0,
+            sent: 0,
+            timer: None,
+            ranks: SmallVec::from_elem(RankHold::default(), self.pools.len()),
+        });
+        let at = self.requests.len() - 1;
+        if shape != Some(Shape::PlaceholderFromGrammarQueue) && !self.admit(at, ctx) {
+            self.requests.pop();
+        }
+    }
+
+    /// P0 to P2: the door, the capacity check, the sender. Returns whether the request was queued.
+    fn admit<P: Platform, T: Probe>(&mut self, at: usize, ctx: &mut Ctx<'_, P, T>) -> bool {
+        let (request, key) = (self.requests[at].request, self.requests[at].key);
+        if ctx.on(Switch::Door) && self.requests[at].to_finish.is_some() {
+            refuse(request, ctx);
+            return false;
+        }
+        // `_check_if_req_exceed_kv_capacity` (P1) looks at the prompt of now: a placeholder passes.
+        if self.requests[at].prompt > ctx.config.scope.prefill_limit() {
+            refuse(request, ctx);
+            return false;
+        }
+        for shared in &ctx.world.prefill {
+            shared.update_status(key, Poll::Bootstrapping, ctx.config);
+        }
+        let limit = ctx.config.scope.timers.bootstrap;
+        let entry = &mut self.requests[at];
+        entry.stage = PrefillStage::Bootstrap;
+        entry.timer = (limit > 0).then_some(limit);
+        true
+    }
+
+    /// `abort_request` (protocol 7): what it does depends on the queue that the request is in.
+    fn abort<P: Platform, T: Probe>(&mut self, request: u8, ctx: &mut Ctx<'_, P, T>) {
+        let Some(at) = self.at(request) else { return };
+        match self.requests[at].stage {
+            PrefillStage::Bootstrap | PrefillStage::Inflight => self.abort_sender(at, Verdict::Aborted, ctx),
+            PrefillStage::Waiting => {
+                self.abort_sender(at, Verdict::Aborted, ctx);
+                prefill_reply(request, Reply::error(Verdict::Aborted), ctx);
+                self.release(at, Site::PrefillDequeue, ctx);
+            }
+            PrefillStage::Grammar | PrefillStage::Forward => {
+                self.requests[at].to_finish.get_or_insert(Verdict::Aborted);
+            }
+            PrefillStage::Held => {}
+        }
+    }
+
+    /// `sender.abort()`: the caller's latch, and where the version does so the shared status (public fault S36).
+    pub(super) fn abort_sender<P: Platform, T: Probe>(
+        &mut self,
+        at: usize,
+        verdict: Verdict,
+        ctx: &mut Ctx<'_, P, T>,
+    ) {
+        let key = self.requests[at].key;
+        for (rank, held) in self.requests[at].ranks.iter_mut().enumerate() {
+            held.latch = Some(Poll::Failed);
+            if ctx.config.on(Switch::AbortReachesTable) {
+                ctx.world.prefill[rank].update_status(key, Poll::Failed, ctx.config);
+            }
+        }
+        tell_peers(key, verdict, ctx);
+    }
+
+    /// P4 to P6: the bootstrap queue.
+    pub(super) fn pop_bootstrapped<P: Platform, T: Probe>(&mut self, ctx: &mut Ctx<'_, P, T>) {
+        let mut at = 0;
+        while at < self.requests.len() {
+            let count = self.requests.len();
+            if self.requests[at].stage == PrefillStage::Bootstrap {
+                match Self::poll(&self.requests[at], ctx) {
+                    Some(Poll::Bootstrapping) if self.requests[at].timer == Some(0) => {
+                        for shared in &ctx.world.prefill {
+                            shared.update_status(self.requests[at].key, Poll::Failed, ctx.config);
+                        }
+                        self.fail(at, Site::PrefillDequeue, ctx);
+                    }
+                    Some(Poll::Bootstrapping) => {}
+                    Some(Poll::WaitingForInput) => self.take_row(at, ctx),
+                    Some(Poll::Failed) => self.fail(at, Site::PrefillDequeue, ctx),
+                    Some(Poll::Transferring | Poll::Success) => return self.crash(at, Site::PrefillPollState, ctx),
+                    None => return self.crash(at, Site::CheckStatus, ctx),
+                }
+            }
+            // A request that failed has left the list, and the next one stands where it stood.
+            at += usize::from(self.requests.len() == count);
+        }
+    }
+
+    /// P4: a request leaves the bootstrap queue when every rank has a metadata row for it.
+    fn take_row<P: Platform, T: Probe>(&mut self, at: usize, ctx: &mut Ctx<'_, P, T>) {
+        if self.rows.iter().any(|rows| rows.available() == 0) {
+            return;
+        }
+        let entry = &mut self.requests[at];
+        for (held, rows) in entry.ranks.iter_mut().zip(&mut self.rows) {
+            let Some(row) = rows.take(1) else { continue };
+            held.row = Some(row.clone());
+            ctx.emit(Site::PrefillRow, Event::Alloc { life: Config::life(entry.request), slots: row });
+        }
+        entry.stage = PrefillStage::Waiting;
+        entry.timer = None;
+    }
+
+    /// P7: the waiting queue, polled before a batch is made of it.
+    pub(super) fn resolve_waiting<P: Platform, T: Probe>(&mut self, ctx: &mut Ctx<'_, P, T>) {
+        let mut at = 0;
+        while at < self.requests.len() {
+            let count = self.requests.len();
+            if self.requests[at].stage == PrefillStage::Waiting {
+                match Self::poll(&self.requests[at], ctx) {
+                    Some(Poll::Failed) => self.fail(at, Site::PrefillDequeue, ctx),
+                    None => return self.crash(at, Site::CheckStatus, ctx),
+                    Some(_) => {}
+                }
+            }
+            at += usize::from(self.requests.len() == count);
+        }
+    }
+
+    /// A request whose transfer has failed: answered, released, its room cleared.
+    pub(super) fn fail<P: Platform, T: Probe>(&mut self, at: usize, site: Site, ctx: &mut Ctx<'_, P, T>) {
+        let (request, key) = (self.requests[at].request, self.requests[at].key);
+        let pending = self.requests[at].to_finish.filter(|_| ctx.on(Switch::StickyReason));
+        let verdict = pending.unwrap_or(Verdict::Failed);
+        self.decide(request, verdict, site, ctx);
+        prefill_reply(request, Reply::error(verdict), ctx);
+        tell_peers(key, verdict, ctx);
+        self.clear_sender(key, ctx);
+        self.release(at, site, ctx);
+    }
+}
+
+/// An error is streamed and nothing else happens: no sender, and decode is not told (P0, P1).
+fn refuse<P: Platform, T: Probe>(request: u8, ctx: &mut Ctx<'_, P, T>) {
+    prefill_reply(request, Reply::error(Verdict::Rejected), ctx);
+    tell_peers(ctx.config.key(request), Verdict::Rejected, ctx);
+}
+
+/// `notify_peer`: decode hears of a failure at once, or, when its handshake has not come yet, in answer to that.
+fn tell_peers<P: Platform, T: Probe>(key: RoomKey, verdict: Verdict, ctx: &mut Ctx<'_, P, T>) {
+    if !ctx.on(Switch::NotifyPeer) {
+        return;
+    }
+    for rank in 0..ctx.world.prefill.len() as u8 {
+        let shared = &ctx.world.prefill[usize::from(rank)];
+        shared.rooms.with(|rooms| rooms.set(key, Poll::Failed));
+        let first = shared.reasons.with(|reasons| {
+            let first = reasons.get(key).is_none();
+            if first {
+                reasons.set(key, verdict);
+            }
+            first
+        });
+        let peers = shared.infos.with(|infos| infos.get(key).cloned()).unwrap_or_default();
+        for peer in peers.iter().filter(|_| first) {
+            send_status(rank, peer.rank, key, Some(verdict), ctx);
+        }
+    }
+}

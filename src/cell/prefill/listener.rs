@@ -1,0 +1,63 @@
+//! The bootstrap thread: handshakes and aborts from decode.
+
+use super::shared::{maybe_ack, send_status};
+use crate::cell::message::{ToPrefill, TransferInfo};
+use crate::cell::room::{Poll, RoomKey};
+use crate::cell::switch::Switch;
+use crate::cell::world::{Ctx, Probe};
+use crate::lifetime::Verdict;
+use crate::platform::{Platform, Shared};
+
+/// Handles the oldest message from decode rank `from` at prefill rank `rank`, if there is one.
+pub fn listen<P: Platform, T: Probe>(rank: u8, from: u8, ctx: &mut Ctx<'_, P, T>) {
+    match ctx.world.to_prefill(from, rank).with(|queue| queue.pop()) {
+        Some(ToPrefill::Info(info)) => handshake(rank, info, ctx),
+        Some(ToPrefill::Abort { key, rank: to, generation }) => abort(rank, key, to, generation, ctx),
+        None => {}
+    }
+}
+
+/// P3: keeps the peer's destination; the last one that is expected opens the room, which may not exist yet.
+fn handshake<P: Platform, T: Probe>(rank: u8, info: TransferInfo, ctx: &mut Ctx<'_, P, T>) {
+    let shared = &ctx.world.prefill[usize::from(rank)];
+    let (key, from) = (info.key, info.rank);
+    if ctx.on(Switch::NotifyPeer) && shared.status(key) == Some(Poll::Failed) {
+        let reason = shared.reasons.with(|reasons| reasons.get(key).copied()).unwrap_or(Verdict::Failed);
+        send_status(rank, from, key, Some(reason), ctx);
+        return;
+    }
+    let known = shared.infos.with(|infos| {
+        let peers = infos.entry(key);
+        peers.retain(|peer| peer.rank != from);
+        peers.push(info);
+        peers.len()
+    });
+    if known == ctx.config.decode_peers(rank).count() {
+        shared.update_status(key, Poll::WaitingForInput, ctx.config);
+    }
+}
+
+/// P21: marks the room Failed first, so that no new chunk is admitted, then registers who to acknowledge to, then tries.
+fn abort<P: Platform, T: Probe>(rank: u8, key: RoomKey, to: u8, generation: u8, ctx: &mut Ctx<'_, P, T>) {
+    let shared = &ctx.world.prefill[usize::from(rank)];
+    let status = shared.status(key);
+    match status {
+        Some(Poll::Success) => {}
+        Some(_) => shared.update_status(key, Poll::Failed, ctx.config),
+        // A tombstone: the request that this abort is about may still come.
+        None if ctx.on(Switch::NotifyPeer) => shared.rooms.with(|rooms| rooms.set(key, Poll::Failed)),
+        None => {}
+    }
+    let gone = status.is_none() && !ctx.on(Switch::RegisterWhenCleared);
+    let poisoned = shared.poisoned.with(|poisoned| poisoned.get(key).is_some());
+    let refused = (poisoned && !ctx.on(Switch::PoisonRecovers)) || (gone && shared.outstanding_of(key) > 0);
+    if !refused {
+        shared.targets.with(|targets| {
+            let targets = targets.entry(key);
+            // 0.5.20 keeps one target a room (protocol 11, ack targets).
+            targets.retain(|target| target.0 != to && ctx.config.on(Switch::KeepAckTargetOnClear));
+            targets.push((to, generation));
+        });
+    }
+    maybe_ack(rank, key, ctx);
+}

@@ -1,0 +1,15 @@
+//! The prefill role: scheduler, transfer workers, bootstrap listener, and what they share (protocol sections 2 and 4).
+
+mod admission;
+mod forward;
+mod listener;
+mod release;
+mod scheduler;
+mod send;
+mod shared;
+mod worker;
+
+pub use listener::listen;
+pub use scheduler::{PREFILL_GROUP, PrefillRequest, PrefillScheduler, PrefillStage, RankHold};
+pub use shared::{Chunk, PrefillShared, Targets, maybe_ack};
+pub use worker::{Job, Worker};

@@ -1,0 +1,134 @@
+//! What prefill's scheduler, workers and listener share. One cell each: the engine has no lock over any two of them
+//! (protocol section 4), so a method here that touches two cells is not atomic on threads.
+
+use crate::cell::message::{Queue, RowContent, ToDecode, TransferInfo};
+use crate::cell::room::{Poll, RoomKey, RoomTable, Table};
+use crate::cell::scope::Scope;
+use crate::cell::switch::Switch;
+use crate::cell::world::{Config, Ctx, Probe};
+use crate::lifetime::{Slots, Verdict};
+use crate::platform::{Platform, Shared};
+use derive_where::derive_where;
+use smallvec::SmallVec;
+
+/// A `TransferKVChunk`: pages that are ready to be sent.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Chunk {
+    /// The room.
+    pub key: RoomKey,
+    /// The request, by which the oracle knows it; the engine's chunk knows only the room.
+    pub request: u8,
+    /// Source pages.
+    pub pages: Slots,
+    /// Where they start in the destination, in pages.
+    pub offset: u32,
+    /// How many tokens they hold.
+    pub tokens: u32,
+    /// Up to which token the request is sent with this chunk.
+    pub end: u32,
+    /// For the last chunk, the metadata row to send behind the pages.
+    pub row: Option<Slots>,
+}
+
+/// Acknowledgement targets of a room: decode rank and generation.
+pub type Targets = SmallVec<[(u8, u8); 2]>;
+
+/// The shared state of one prefill rank.
+#[derive_where(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PrefillShared<P: Platform> {
+    /// `request_status`.
+    pub rooms: P::Cell<RoomTable>,
+    /// `transfer_infos`: who wants a room's pages where.
+    pub infos: P::Cell<Table<SmallVec<[TransferInfo; 1]>>>,
+    /// `_staging_outstanding`: chunks of a room that a worker has taken and not finished.
+    pub outstanding: P::Cell<Table<i8>>,
+    /// `_deferred_ack_targets`.
+    pub targets: P::Cell<Table<Targets>>,
+    /// `_deferred_ack_poisoned_rooms`.
+    pub poisoned: P::Cell<Table<()>>,
+    /// Why a room was refused, for the handshake that comes too late (`notify_peer` only).
+    pub reasons: P::Cell<Table<Verdict>>,
+    /// The transfer queue of the one shard that serves this decode server.
+    pub queue: P::Cell<Queue<Chunk>>,
+    /// The metadata rows' memory.
+    pub rows: P::Cell<SmallVec<[RowContent; 2]>>,
+    /// How many tokens of each request the GPU has computed; only the overlapped loop reads it.
+    pub computed: P::Cell<SmallVec<[u32; 4]>>,
+}
+
+impl<P: Platform> PrefillShared<P> {
+    /// The state of a process that has just started.
+    #[must_use]
+    pub fn new(scope: &Scope) -> Self {
+        Self {
+            rooms: Shared::new(RoomTable::default()),
+            infos: Shared::new(Table::default()),
+            outstanding: Shared::new(Table::default()),
+            targets: Shared::new(Table::default()),
+            poisoned: Shared::new(Table::default()),
+            reasons: Shared::new(Table::default()),
+            queue: Shared::new(Queue::default()),
+            rows: Shared::new(SmallVec::from_elem(RowContent::default(), scope.metadata_rows as usize)),
+            computed: Shared::new(SmallVec::from_elem(0, scope.requests.len())),
+        }
+    }
+
+    /// The status of `key`; `None` is the missing key that `check_status` raises on.
+    pub fn status(&self, key: RoomKey) -> Option<Poll> {
+        self.rooms.with(|rooms| rooms.get(key).copied())
+    }
+
+    /// `update_status` (protocol 1.1), with the reset that a new lifecycle of a room brings from 0.5.22 on.
+    pub fn update_status(&self, key: RoomKey, status: Poll, config: &Config) {
+        let created = self.rooms.with(|rooms| rooms.update(key, status, config.switches));
+        if created && config.on(Switch::RoomReset) {
+            self.targets.with(|targets| targets.remove(key));
+            self.poisoned.with(|poisoned| poisoned.remove(key));
+            self.outstanding.with(|outstanding| outstanding.remove(key));
+        }
+    }
+
+    /// How many chunks of `key` a worker has in hand.
+    pub fn outstanding_of(&self, key: RoomKey) -> i8 {
+        self.outstanding.with(|outstanding| outstanding.get(key).copied().unwrap_or(0))
+    }
+
+    /// Counts a chunk in (+1) or out (-1). A counter that reaches zero is dropped.
+    pub fn count(&self, key: RoomKey, change: i8) {
+        self.outstanding.with(|outstanding| {
+            let counter = outstanding.entry(key);
+            *counter += change;
+            if *counter <= 0 {
+                outstanding.remove(key);
+            }
+        });
+    }
+
+    /// Whether nothing of `key` is in a worker's hands, as far as the engine counts.
+    pub fn drained(&self, key: RoomKey) -> bool {
+        self.outstanding_of(key) == 0 && !self.poisoned.with(|poisoned| poisoned.get(key).is_some())
+    }
+}
+
+/// `_maybe_ack_drained_abort` (CC:1044): acknowledges a drained room to every registered target, once.
+pub fn maybe_ack<P: Platform, T: Probe>(rank: u8, key: RoomKey, ctx: &mut Ctx<'_, P, T>) {
+    let shared = &ctx.world.prefill[usize::from(rank)];
+    if !shared.drained(key) {
+        return;
+    }
+    let Some(targets) = shared.targets.with(|targets| targets.remove(key)) else { return };
+    for (to, generation) in targets {
+        ctx.world.to_decode(rank, to).with(|queue| queue.push(ToDecode::Ack { key, rank, generation }));
+    }
+}
+
+/// KV_STATUS from prefill rank `rank` to decode rank `to`.
+pub fn send_status<P: Platform, T: Probe>(
+    rank: u8,
+    to: u8,
+    key: RoomKey,
+    failure: Option<Verdict>,
+    ctx: &mut Ctx<'_, P, T>,
+) {
+    ctx.world.to_decode(rank, to).with(|queue| queue.push(ToDecode::Status { key, rank, failure }));
+}

@@ -1,0 +1,179 @@
+//! Bootstrap rooms: the key of everything that two servers share about a request, and its status.
+
+use super::switch::{Switch, Switches};
+use smallvec::SmallVec;
+
+/// The key of the shared tables: a bootstrap room and, with [`Switch::MessageEpoch`], which use of it.
+///
+/// Without that switch the epoch is zero and a reused room is the same key, as in the engine (protocol 1.1: there is no
+/// room generation in the tables).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct RoomKey(u16);
+
+impl RoomKey {
+    /// The key of `room` for the request `request`.
+    #[must_use]
+    pub fn new(room: u16, request: u8, switches: Switches) -> Self {
+        let epoch = if switches.on(Switch::MessageEpoch) { u16::from(request) + 1 } else { 0 };
+        Self(room << 8 | epoch)
+    }
+
+    /// The room number, as it stands in a metadata row.
+    #[must_use]
+    pub const fn room(self) -> u16 {
+        self.0 >> 8
+    }
+}
+
+/// `KVPoll`. The order is load-bearing: ranks agree by the minimum, so one rank's `Failed` fails all (protocol 1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Poll {
+    /// The transfer has failed.
+    Failed,
+    /// The sender or receiver exists.
+    Bootstrapping,
+    /// Both sides know where the pages are.
+    WaitingForInput,
+    /// Data is on its way.
+    Transferring,
+    /// Everything has been sent.
+    Success,
+}
+
+/// A small map by room.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Table<V: Clone>(SmallVec<[(RoomKey, V); 2]>);
+
+impl<V: Clone> Default for Table<V> {
+    fn default() -> Self {
+        Self(SmallVec::new())
+    }
+}
+
+impl<V: Clone> Table<V> {
+    fn find(&self, key: RoomKey) -> Result<usize, usize> {
+        self.0.binary_search_by_key(&key, |entry| entry.0)
+    }
+
+    /// The value of `key`.
+    #[must_use]
+    pub fn get(&self, key: RoomKey) -> Option<&V> {
+        self.find(key).ok().map(|at| &self.0[at].1)
+    }
+
+    /// The value of `key`, to change.
+    pub fn get_mut(&mut self, key: RoomKey) -> Option<&mut V> {
+        self.find(key).ok().map(|at| &mut self.0[at].1)
+    }
+
+    /// The value of `key`, made from the default where there is none.
+    pub fn entry(&mut self, key: RoomKey) -> &mut V
+    where
+        V: Default,
+    {
+        let at = self.find(key).unwrap_or_else(|at| {
+            self.0.insert(at, (key, V::default()));
+            at
+        });
+        &mut self.0[at].1
+    }
+
+    /// Sets the value of `key`.
+    pub fn set(&mut self, key: RoomKey, value: V) {
+        match self.find(key) {
+            Ok(at) => self.0[at].1 = value,
+            Err(at) => self.0.insert(at, (key, value)),
+        }
+    }
+
+    /// Takes the value of `key` out.
+    pub fn remove(&mut self, key: RoomKey) -> Option<V> {
+        self.find(key).ok().map(|at| self.0.remove(at).1)
+    }
+
+    /// Every entry, by key.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = (RoomKey, &mut V)> {
+        self.0.iter_mut().map(|(key, value)| (*key, value))
+    }
+}
+
+/// `request_status`: room to status. A plain dictionary without a lock in the engine (protocol 1.1, 4).
+pub type RoomTable = Table<Poll>;
+
+impl RoomTable {
+    /// `update_status` (protocol 1.1). Returns whether the room was created by this call.
+    pub fn update(&mut self, key: RoomKey, status: Poll, switches: Switches) -> bool {
+        let Some(current) = self.get_mut(key) else {
+            let creates = matches!(status, Poll::Bootstrapping | Poll::WaitingForInput);
+            if creates || !switches.on(Switch::NoResurrection) {
+                self.set(key, status);
+            }
+            return creates;
+        };
+        *current = match (*current, status) {
+            (_, Poll::Failed) => Poll::Failed,
+            (Poll::Failed, _) if switches.on(Switch::StickyFailed) => Poll::Failed,
+            (current, status) => current.max(status),
+        };
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NONE: Switches = Switches::of(&[]);
+
+    fn key(room: u16) -> RoomKey {
+        RoomKey::new(room, 0, NONE)
+    }
+
+    fn after(first: Poll, then: Poll, switches: Switches) -> Option<Poll> {
+        let mut table = RoomTable::default();
+        table.set(key(1), first);
+        table.update(key(1), then, switches);
+        table.get(key(1)).copied()
+    }
+
+    #[test]
+    fn a_failure_overwrites_even_success() {
+        assert_eq!(after(Poll::Success, Poll::Failed, NONE), Some(Poll::Failed));
+    }
+
+    #[test]
+    fn success_after_failure_wins_unless_failed_is_sticky() {
+        assert_eq!(after(Poll::Failed, Poll::Success, NONE), Some(Poll::Success));
+        assert_eq!(after(Poll::Failed, Poll::Success, Switches::of(&[Switch::StickyFailed])), Some(Poll::Failed));
+    }
+
+    #[test]
+    fn a_status_never_goes_back() {
+        assert_eq!(after(Poll::Success, Poll::WaitingForInput, NONE), Some(Poll::Success));
+    }
+
+    #[test]
+    fn a_cleared_room_comes_back_only_without_the_protection() {
+        let mut table = RoomTable::default();
+        table.update(key(1), Poll::Success, Switches::of(&[Switch::NoResurrection]));
+        assert_eq!(table.get(key(1)), None);
+        table.update(key(1), Poll::Success, NONE);
+        assert_eq!(table.get(key(1)), Some(&Poll::Success));
+    }
+
+    #[test]
+    fn a_handshake_creates_a_room_before_its_sender_exists() {
+        let mut table = RoomTable::default();
+        assert!(table.update(key(1), Poll::WaitingForInput, Switches::of(&[Switch::NoResurrection])));
+        assert!(!table.update(key(1), Poll::Bootstrapping, NONE));
+        assert_eq!(table.get(key(1)), Some(&Poll::WaitingForInput));
+    }
+
+    #[test]
+    fn an_epoch_makes_a_reused_room_another_key() {
+        let epoch = Switches::of(&[Switch::MessageEpoch]);
+        assert_eq!(RoomKey::new(7, 0, NONE), RoomKey::new(7, 1, NONE));
+        assert_ne!(RoomKey::new(7, 0, epoch), RoomKey::new(7, 1, epoch));
+        assert_eq!(RoomKey::new(7, 1, epoch).room(), 7);
+    }
+}

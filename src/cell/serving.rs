@@ -1,0 +1,342 @@
+//! The whole cell: the world, its actors, and the steps that they can take.
+
+use super::balancer::{self, Client};
+use super::decode::{self, DecodeScheduler};
+use super::fabric::{Payload, Told, Transfer};
+use super::prefill::{self, PrefillScheduler, PrefillShared, Worker};
+use super::scope::Scope;
+use super::site::Site;
+use super::step::{Step, lanes};
+use super::switch::Switch;
+use super::world::{Config, Ctx, Lane, Probe, World, prefill_node, row_index};
+use crate::lifetime::{Event, Label, Life, OpId, Oracle, Violation};
+use crate::platform::{Local, Platform, Shared};
+use derive_where::derive_where;
+use smallvec::SmallVec;
+
+/// Whether prefill is there, and whether decode has noticed if it is not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PrefillHealth {
+    /// It runs.
+    Alive,
+    /// It has died.
+    Dead,
+    /// It has died, and decode's heartbeat has said so.
+    Noticed,
+}
+
+/// How many faults a run has suffered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+struct Suffered {
+    aborts: u8,
+    disconnects: u8,
+    losses: u8,
+    transfer_errors: u8,
+    transfer_timeouts: u8,
+    kills: u8,
+}
+
+impl Suffered {
+    /// Whether the network or a machine, not only a client, has misbehaved. Waiting for a timer is then no fault.
+    const fn disturbed(self) -> bool {
+        self.losses > 0 || self.transfer_errors > 0 || self.transfer_timeouts > 0 || self.kills > 0
+    }
+}
+
+/// A serving cell at one moment.
+#[derive_where(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Cell<P: Platform> {
+    /// What the actors share.
+    pub world: World<P>,
+    /// The prefill scheduler.
+    pub prefill: PrefillScheduler,
+    /// The transfer workers, one a prefill rank.
+    pub workers: SmallVec<[Worker; 1]>,
+    /// The decode scheduler.
+    pub decode: DecodeScheduler,
+    /// Whether prefill is there.
+    pub health: PrefillHealth,
+    suffered: Suffered,
+}
+
+impl<P: Platform> Cell<P> {
+    /// A cell in which nothing has happened.
+    #[must_use]
+    pub fn new(scope: &Scope) -> Self {
+        Self {
+            world: World::new(scope),
+            prefill: PrefillScheduler::new(scope),
+            workers: (0..scope.prefill_ranks).map(Worker::new).collect(),
+            decode: DecodeScheduler::new(scope),
+            health: PrefillHealth::Alive,
+            suffered: Suffered::default(),
+        }
+    }
+
+    /// Takes `step` if it is enabled; returns whether it was.
+    pub fn take<T: Probe>(&mut self, step: Step, config: &Config, probe: &mut T) -> bool {
+        if !self.enabled(step, config, probe) {
+            return false;
+        }
+        let mut ctx = Ctx { world: &self.world, config, probe };
+        match step {
+            Step::Submit => {
+                let next = ctx.world.balancer.with(|balancer| balancer.next());
+                if let Some(request) = next {
+                    balancer::submit(request, self.health == PrefillHealth::Alive, &mut ctx);
+                }
+            }
+            Step::Abort(request) => {
+                self.suffered.aborts += 1;
+                balancer::leave(request, true, &mut ctx);
+            }
+            Step::Disconnect(request) => {
+                self.suffered.disconnects += 1;
+                balancer::leave(request, false, &mut ctx);
+            }
+            Step::Prefill => self.prefill.tick(&mut ctx),
+            Step::ForwardEnds => self.prefill.end_forward(&mut ctx),
+            Step::Worker(rank) => self.workers[usize::from(rank)].step(&mut ctx),
+            Step::Decode => self.decode.tick(&mut ctx),
+            Step::Deliver(Lane::ToPrefill { from, to }) => prefill::listen(to, from, &mut ctx),
+            Step::Deliver(Lane::ToDecode { from, to }) => decode::listen(to, from, &mut ctx),
+            Step::Deliver(Lane::Aux { from, to }) => decode::listen_aux(to, from, &mut ctx),
+            Step::Lose(lane) => {
+                self.suffered.losses += 1;
+                lose(lane, &mut ctx);
+            }
+            Step::Land { op, piece } => land(OpId(u32::from(op)), piece, &mut ctx),
+            Step::TransferError(op) => {
+                self.suffered.transfer_errors += 1;
+                break_transfer(OpId(u32::from(op)), &mut ctx);
+            }
+            Step::TransferTimeout(op) => {
+                self.suffered.transfer_timeouts += 1;
+                tell(OpId(u32::from(op)), Told::TimedOut, &ctx);
+            }
+            Step::KillPrefill => self.kill_prefill(config, probe),
+            Step::ReplacePrefill => self.health = PrefillHealth::Alive,
+            Step::Heartbeat => {
+                self.health = PrefillHealth::Noticed;
+                decode::beat(&mut ctx);
+            }
+            Step::Elapse => {
+                self.prefill.elapse();
+                self.decode.elapse();
+            }
+        }
+        true
+    }
+
+    /// Prefill dies: its memory, its writes, what was on its way to it, and its connections are gone. A dead initiator
+    /// writes no more (transfer semantics K.4: confirmed death of the process is a fence).
+    fn kill_prefill<T: Probe>(&mut self, config: &Config, probe: &mut T) {
+        self.suffered.kills += 1;
+        self.health = PrefillHealth::Dead;
+        let mut ctx = Ctx { world: &self.world, config, probe };
+        for transfer in ctx.world.fabric.with(|fabric| fabric.take_all()) {
+            if transfer.live() {
+                ctx.emit(Site::PrefillDeath, Event::Settle { op: transfer.op });
+            }
+        }
+        let unread = ctx.world.net.prefill_http.with(super::message::Queue::take_all);
+        for message in unread {
+            if let super::message::Http::New(request) = message {
+                let error = balancer::Reply::error(crate::lifetime::Verdict::Failed);
+                balancer::prefill_reply(request, error, &mut ctx);
+            }
+        }
+        self.prefill.die(&mut ctx);
+        for lane in lanes(&config.scope) {
+            if let Lane::ToPrefill { from, to } = lane {
+                ctx.world.to_prefill(from, to).with(super::message::Queue::take_all);
+            }
+        }
+        for (rank, shared) in self.world.prefill.iter_mut().enumerate() {
+            *shared = PrefillShared::new(&config.scope);
+            self.workers[rank] = Worker::new(rank as u8);
+        }
+    }
+
+    /// Whether `step` would do something.
+    pub fn enabled<T: Probe>(&self, step: Step, config: &Config, probe: &mut T) -> bool {
+        let ctx = Ctx { world: &self.world, config, probe };
+        let faults = &config.scope.faults;
+        let client = |request: u8| {
+            usize::from(request) < config.scope.requests.len()
+                && ctx.world.balancer.with(|balancer| balancer.pair(request).client) == Client::Waiting
+        };
+        let alive = self.health == PrefillHealth::Alive;
+        match step {
+            Step::Submit => ctx.world.balancer.with(|balancer| balancer.next()).is_some(),
+            Step::Abort(request) => self.suffered.aborts < faults.aborts && client(request),
+            Step::Disconnect(request) => self.suffered.disconnects < faults.disconnects && client(request),
+            Step::Prefill => alive && self.prefill.ready(&ctx),
+            Step::ForwardEnds => alive && self.prefill.forward_runs(),
+            Step::Worker(rank) => {
+                alive && self.workers.get(usize::from(rank)).is_some_and(|worker| worker.ready(&ctx))
+            }
+            Step::Decode => self.decode.ready(&ctx),
+            Step::Deliver(lane) => self.deliverable(lane, config),
+            Step::Lose(lane) => self.suffered.losses < faults.losses && self.deliverable(lane, config),
+            Step::Land { op, piece } => ctx.world.fabric.with(|fabric| {
+                fabric.get(OpId(u32::from(op))).is_some_and(|write| {
+                    write.live() && piece < write.slices && write.landed & (1 << piece) == 0
+                })
+            }),
+            Step::TransferError(op) => self.suffered.transfer_errors < faults.transfer_errors && self.untold(op, 0),
+            Step::TransferTimeout(op) => {
+                self.suffered.transfer_timeouts < faults.transfer_timeouts && self.untold(op, config.scope.slow_pages)
+            }
+            Step::KillPrefill => alive && self.suffered.kills < faults.kills,
+            Step::ReplacePrefill => !alive,
+            Step::Heartbeat => self.health == PrefillHealth::Dead,
+            Step::Elapse => self.prefill.clone().elapse() || self.decode.clone().elapse(),
+        }
+    }
+
+    /// Whether the initiator of `op` still waits, and it writes more than `pages` pages (or a row, which is small).
+    fn untold(&self, op: u8, pages: u32) -> bool {
+        self.world.fabric.with(|fabric| {
+            fabric
+                .get(OpId(u32::from(op)))
+                .is_some_and(|write| write.told == Told::Nothing && write.live() && write.pages() > pages)
+        })
+    }
+
+    fn deliverable(&self, lane: Lane, config: &Config) -> bool {
+        if !lanes(&config.scope).any(|known| known == lane) {
+            return false;
+        }
+        match lane {
+            Lane::ToPrefill { from, to } => {
+                self.health == PrefillHealth::Alive
+                    && !self.world.to_prefill(from, to).with(|queue| queue.is_empty())
+            }
+            Lane::ToDecode { from, to } => !self.world.to_decode(from, to).with(|queue| queue.is_empty()),
+            Lane::Aux { from, to } => !self.world.aux(from, to).with(|queue| queue.is_empty()),
+        }
+    }
+
+    /// Every enabled step, in a fixed order.
+    pub fn steps<T: Probe>(&self, config: &Config, probe: &mut T, out: &mut Vec<Step>) {
+        let requests = config.scope.requests.len() as u8;
+        let ops = self.world.fabric.with(|fabric| {
+            let write = |write: &Transfer| (write.op.0 as u8, write.slices);
+            fabric.iter().map(write).collect::<SmallVec<[_; 4]>>()
+        });
+        let actors = [Step::Prefill, Step::ForwardEnds, Step::Decode];
+        let workers = (0..config.scope.prefill_ranks).map(Step::Worker);
+        let deliver = lanes(&config.scope).map(Step::Deliver);
+        let land = ops.iter().flat_map(|&(op, slices)| (0..slices).map(move |piece| Step::Land { op, piece }));
+        let faults = &config.scope.faults;
+        let client = (0..requests).flat_map(|request| [Step::Abort(request), Step::Disconnect(request)]);
+        let lose = lanes(&config.scope).filter(|_| faults.losses > 0).map(Step::Lose);
+        let broken = ops.iter().flat_map(|&(op, _)| [Step::TransferError(op), Step::TransferTimeout(op)]);
+        let rest = [Step::Heartbeat, Step::Elapse, Step::Submit, Step::KillPrefill, Step::ReplacePrefill];
+        let all = actors.into_iter().chain(workers).chain(deliver).chain(land).chain(rest);
+        let all = all.chain(client).chain(lose).chain(broken);
+        for step in all {
+            if self.enabled(step, config, probe) {
+                out.push(step);
+            }
+        }
+    }
+
+    /// Lives that hold slots behind their client's back for a reason that is no fault: a peer died, so that the proof
+    /// that its writes are over will never come (#38961, property g: quarantine, not reuse).
+    fn quarantined(&self) -> SmallVec<[Life; 4]> {
+        let held = self.decode.requests().iter().filter(|entry| entry.stage == decode::DecodeStage::Held);
+        held.filter(|_| self.suffered.kills > 0).map(|entry| Config::life(entry.request)).collect()
+    }
+}
+
+impl Cell<Local> {
+    /// Judges a state in which nothing can move: with timers left to fire (`timers`), or for good.
+    ///
+    /// While timers are left, a request that only a timer can end is stuck if nothing but clients has misbehaved. For
+    /// good, whatever is unfinished is stuck and whatever is not free has leaked, except what is quarantined.
+    pub fn judge_quiet(&self, oracle: &Oracle, timers: bool, out: &mut Vec<Violation>) {
+        if self.prefill.crashed() || self.decode.crashed() {
+            // The crash has been reported; what stands still because of it is no news.
+            return;
+        }
+        let quarantined = self.quarantined();
+        if !timers {
+            oracle.quiesce(Label::from(Site::Final), &quarantined, out);
+        } else if !self.suffered.disturbed() {
+            let before = out.len();
+            oracle.quiesce(Label::from(Site::Quiet), &quarantined, out);
+            // A slot that waits for a timer has not leaked; the one who waits is stuck.
+            for violation in &mut out[before..] {
+                violation.kind = crate::lifetime::Kind::Stuck;
+            }
+        }
+    }
+}
+
+/// A piece of a write arrives. The last piece ends it: the initiator sees a completion, and nothing more can come.
+fn land<P: Platform, T: Probe>(op: OpId, piece: u8, ctx: &mut Ctx<'_, P, T>) {
+    let Some(write) = ctx.world.fabric.with(|fabric| fabric.get(op).cloned()) else { return };
+    let width = ctx.config.width(write.target.place.arena);
+    let site = if write.payload == Payload::Kv { Site::Land } else { Site::LandAux };
+    ctx.emit(site, Event::Land { op, part: write.piece(piece, width) });
+    if write.payload == Payload::Aux {
+        let content = ctx.world.prefill[usize::from(write.from)].rows.with(|rows| rows[row_index(&write.source)]);
+        ctx.world.write_decode_row(write.to, &write.target, content);
+    }
+    let complete = ctx.world.fabric.with(|fabric| {
+        let Some(write) = fabric.get_mut(op) else { return false };
+        write.landed |= 1 << piece;
+        if write.complete() && write.told == Told::Nothing {
+            write.told = Told::Completed;
+        }
+        write.complete()
+    });
+    if complete {
+        ctx.emit(Site::Settled, Event::Settle { op });
+        ctx.world.fabric.with(|fabric| fabric.forget(op));
+        settled(&write, ctx);
+    }
+}
+
+/// A write that its initiator had given up is proven to be over. With `poison_recovers` that ends the room's poison.
+fn settled<P: Platform, T: Probe>(write: &Transfer, ctx: &mut Ctx<'_, P, T>) {
+    if !ctx.on(Switch::PoisonRecovers) || ctx.world.fabric.with(|fabric| fabric.unsettled(write.from, write.key)) {
+        return;
+    }
+    let shared = &ctx.world.prefill[usize::from(write.from)];
+    if shared.poisoned.with(|poisoned| poisoned.remove(write.key)).is_some() {
+        prefill::maybe_ack(write.from, write.key, ctx);
+    }
+}
+
+/// A write ends in an error: what has landed has landed, the rest never will.
+fn break_transfer<P: Platform, T: Probe>(op: OpId, ctx: &mut Ctx<'_, P, T>) {
+    tell(op, Told::Failed, ctx);
+    ctx.emit(Site::Settled, Event::Settle { op });
+}
+
+fn tell<P: Platform, T: Probe>(op: OpId, told: Told, ctx: &Ctx<'_, P, T>) {
+    ctx.world.fabric.with(|fabric| {
+        if let Some(write) = fabric.get_mut(op) {
+            write.told = told;
+        }
+    });
+}
+
+fn lose<P: Platform, T: Probe>(lane: Lane, ctx: &mut Ctx<'_, P, T>) {
+    match lane {
+        Lane::ToPrefill { from, to } => {
+            ctx.world.to_prefill(from, to).with(|queue| queue.pop());
+        }
+        Lane::ToDecode { from, to } => {
+            ctx.world.to_decode(from, to).with(|queue| queue.pop());
+        }
+        Lane::Aux { from, to } => {
+            if let Some(message) = ctx.world.aux(from, to).with(|queue| queue.pop()) {
+                ctx.emit(Site::LandAux, Event::Settle { op: message.op });
+            }
+        }
+    }
+}

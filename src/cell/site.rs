@@ -1,0 +1,95 @@
+//! Protocol steps by name: what a finding's signature is made of.
+
+use crate::lifetime::Label;
+
+/// Declares [`Site`] with text and protocol reference.
+macro_rules! sites {
+    ($($variant:ident = $text:literal, $reference:literal;)+) => {
+        /// A place in the protocol from which events come.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u8)]
+        pub enum Site { $(#[doc = $text] $variant,)+ }
+
+        impl Site {
+            /// Every site.
+            pub const ALL: &[Self] = &[$(Self::$variant,)+];
+
+            /// What happens there, as a timeline says it.
+            #[must_use]
+            pub const fn text(self) -> &'static str {
+                match self { $(Self::$variant => $text,)+ }
+            }
+
+            /// The protocol section that the step stands for.
+            #[must_use]
+            pub const fn reference(self) -> &'static str {
+                match self { $(Self::$variant => $reference,)+ }
+            }
+
+            /// The stable short name in signatures, cases and findings.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => stringify!($variant),)+ }
+            }
+        }
+    };
+}
+
+sites! {
+    Submit = "the client sends the request", "5, HTTP";
+    ClientAbort = "the client aborts the request", "7, abort_request";
+    ClientDisconnect = "the client goes away", "7, abort_request";
+    Answer = "the client is answered", "5, HTTP";
+    PrefillReject = "prefill refuses the request", "7, producers";
+    DecodeReject = "decode refuses the request", "7, producers";
+    PrefillAlloc = "prefill reserves source pages", "P8";
+    PrefillRow = "prefill reserves a metadata row", "P4";
+    PrefillForward = "the forward writes source pages", "P10";
+    PrefillSetBuf = "prefill fills its metadata row", "P11";
+    PrefillFinish = "prefill has sent everything and releases", "P18";
+    PrefillFailure = "prefill sees the transfer failed and releases", "P19";
+    PrefillRetire = "prefill retires an aborted result", "P12";
+    PrefillDequeue = "prefill drops a request that waits", "P5, P7";
+    PrefillHoldEnd = "prefill's workers have drained; it releases", "reference, #38961";
+    WorkerPost = "a worker posts the write of KV pages", "P13";
+    WorkerRetry = "the transport posts the write again", "transfer semantics K.1";
+    WorkerPostAux = "a worker posts the metadata write", "P13";
+    Land = "bytes land", "transfer semantics K.1";
+    LandAux = "metadata arrives as a message", "5, AUX_DATA";
+    Settled = "the write is over", "transfer semantics K.1";
+    PrefillDeath = "prefill dies", "3.4";
+    DecodeAlloc = "decode reserves destination pages", "D7";
+    DecodeRow = "decode reserves a metadata row", "D7";
+    DecodeCommit = "decode commits the transfer", "D11";
+    DecodeCommitRow = "decode frees the metadata row", "D11";
+    DecodeCorruption = "decode finds the wrong room and releases at once", "D11";
+    DecodeLength = "decode refuses a handoff of another length", "#38704";
+    DecodeReleaseNow = "decode sees the transfer failed and releases at once", "D12";
+    DecodeDrained = "every acknowledgement is in; decode releases", "D13";
+    DecodeTimeout = "the release timeout passes; decode releases anyway", "D13, section 10";
+    DecodeGrow = "decode reserves a page for new tokens", "D15";
+    DecodeStep = "a decode step reads the context and writes a token", "D15";
+    DecodeFinish = "decode has finished and releases", "6.1";
+    DecodeAbortRunning = "decode ends an aborted running request and releases", "7, abort_request method 3";
+    DecodeAbortWaiting = "decode drops a waiting request and releases", "7, abort_request";
+    DecodeOutOfMemory = "decode runs out of pages and drops the youngest request", "D16";
+    CheckStatus = "a poll finds no such room", "1.1, check_status";
+    PrefillPollState = "a poll in the bootstrap queue finds an impossible state", "P6";
+    Admission = "ranks reserve for different requests", "D7, 4";
+    Quiet = "nothing is left to do but wait", "design 4, drain";
+    Final = "nothing is left to do", "design 4, drain";
+}
+
+impl From<Site> for Label {
+    fn from(site: Site) -> Self {
+        Self(site as u32)
+    }
+}
+
+impl TryFrom<Label> for Site {
+    type Error = Label;
+
+    fn try_from(label: Label) -> Result<Self, Label> {
+        Self::ALL.get(label.0 as usize).copied().ok_or(label)
+    }
+}

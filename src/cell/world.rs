@@ -1,0 +1,254 @@
+//! What the actors share, and what they are given to take a step.
+
+use super::balancer::Balancer;
+use super::fabric::Fabric;
+use super::message::{AuxData, Http, Queue, RowContent, ToDecode, ToPrefill};
+use super::prefill::PrefillShared;
+use super::decode::DecodeShared;
+use super::room::RoomKey;
+use super::scope::Scope;
+use super::site::Site;
+use super::switch::{Switch, Switches};
+use crate::lifetime::{Arena, Cells, Event, Life, Node, Place, Slots, Span, Spans};
+use crate::platform::{Platform, Shared};
+use derive_where::derive_where;
+use smallvec::SmallVec;
+
+/// What does not change in a run: the profile's switches, the scope, and what follows from both.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// What is on.
+    pub switches: Switches,
+    /// The size of the world.
+    pub scope: Scope,
+}
+
+impl Config {
+    /// Whether `switch` is on.
+    #[must_use]
+    pub const fn on(&self, switch: Switch) -> bool {
+        self.switches.on(switch)
+    }
+
+    /// The room key of a request.
+    #[must_use]
+    pub fn key(&self, request: u8) -> RoomKey {
+        RoomKey::new(self.scope.room(usize::from(request)), request, self.switches)
+    }
+
+    /// The life of a request. No request of a scope is tried twice, so every generation is the first.
+    #[must_use]
+    pub const fn life(request: u8) -> Life {
+        Life::first(request as u32)
+    }
+
+    /// The decode ranks that prefill rank `rank` writes to.
+    pub fn decode_peers(&self, rank: u8) -> impl Iterator<Item = u8> + use<> {
+        let (prefill, decode) = (self.scope.prefill_ranks, self.scope.decode_ranks);
+        (0..decode).filter(move |peer| prefill != decode || *peer == rank)
+    }
+
+    /// The prefill ranks that decode rank `rank` hears from.
+    pub fn prefill_peers(&self, rank: u8) -> impl Iterator<Item = u8> + use<> {
+        let (prefill, decode) = (self.scope.prefill_ranks, self.scope.decode_ranks);
+        (0..prefill).filter(move |peer| prefill != decode || *peer == rank)
+    }
+
+    /// How many cells a slot of `arena` has.
+    #[must_use]
+    pub fn width(&self, arena: Arena) -> u32 {
+        if arena == Arena::KvPage { self.scope.page_size } else { 1 }
+    }
+
+    /// The first `cells` cells of `slots`.
+    #[must_use]
+    pub fn cells(&self, slots: &Slots, cells: u32) -> Cells {
+        let width = self.width(slots.place.arena);
+        let mut runs = Spans::new();
+        let mut missing = cells;
+        for run in &slots.runs {
+            if missing == 0 {
+                break;
+            }
+            let here = (run.len * width).min(missing);
+            super::pool::push_back(&mut runs, Span::new(run.start * width, here));
+            missing -= here;
+        }
+        Cells { place: slots.place, runs }
+    }
+}
+
+/// The node of a prefill rank.
+#[must_use]
+pub const fn prefill_node(rank: u8) -> Node {
+    Node(rank)
+}
+
+/// The node of a decode rank. Prefill and decode nodes are told apart by [`is_decode`].
+#[must_use]
+pub const fn decode_node(rank: u8) -> Node {
+    Node(16 + rank)
+}
+
+/// Whether a node is a decode rank's.
+#[must_use]
+pub const fn is_decode(node: Node) -> bool {
+    node.0 >= 16
+}
+
+/// A place on a node.
+#[must_use]
+pub const fn place(node: Node, arena: Arena) -> Place {
+    Place { node, arena }
+}
+
+/// A lane of the control network. Each is first in, first out, and delivers at most once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Lane {
+    /// Decode rank to prefill rank: handshakes and aborts.
+    ToPrefill {
+        /// The decode rank.
+        from: u8,
+        /// The prefill rank.
+        to: u8,
+    },
+    /// Prefill rank to decode rank: statuses and acknowledgements.
+    ToDecode {
+        /// The prefill rank.
+        from: u8,
+        /// The decode rank.
+        to: u8,
+    },
+    /// Prefill rank to decode rank: metadata, on a socket of its own.
+    Aux {
+        /// The prefill rank.
+        from: u8,
+        /// The decode rank.
+        to: u8,
+    },
+}
+
+/// The channels.
+#[derive_where(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Net<P: Platform> {
+    /// To the prefill scheduler, over HTTP.
+    pub prefill_http: P::Cell<Queue<Http>>,
+    /// To the decode scheduler, over HTTP.
+    pub decode_http: P::Cell<Queue<Http>>,
+    to_prefill: SmallVec<[P::Cell<Queue<ToPrefill>>; 1]>,
+    to_decode: SmallVec<[P::Cell<Queue<ToDecode>>; 1]>,
+    aux: SmallVec<[P::Cell<Queue<AuxData>>; 1]>,
+}
+
+/// Where the channel between prefill rank `prefill` and decode rank `decode` stands in its list.
+const fn channel(prefill: u8, decode: u8, decode_ranks: u8) -> usize {
+    (prefill * decode_ranks + decode) as usize
+}
+
+impl<P: Platform> Net<P> {
+    fn new(scope: &Scope) -> Self {
+        let pairs = usize::from(scope.prefill_ranks * scope.decode_ranks);
+        Self {
+            prefill_http: Shared::new(Queue::default()),
+            decode_http: Shared::new(Queue::default()),
+            to_prefill: (0..pairs).map(|_| Shared::new(Queue::default())).collect(),
+            to_decode: (0..pairs).map(|_| Shared::new(Queue::default())).collect(),
+            aux: (0..pairs).map(|_| Shared::new(Queue::default())).collect(),
+        }
+    }
+}
+
+/// Everything that more than one actor reaches.
+#[derive_where(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct World<P: Platform> {
+    /// One a prefill rank.
+    pub prefill: SmallVec<[PrefillShared<P>; 1]>,
+    /// One a decode rank.
+    pub decode: SmallVec<[DecodeShared<P>; 1]>,
+    /// The channels.
+    pub net: Net<P>,
+    /// Posted writes.
+    pub fabric: P::Cell<Fabric>,
+    /// The balancer and its clients.
+    pub balancer: P::Cell<Balancer>,
+}
+
+impl<P: Platform> World<P> {
+    /// A world in which nothing has happened.
+    #[must_use]
+    pub fn new(scope: &Scope) -> Self {
+        Self {
+            prefill: (0..scope.prefill_ranks).map(|_| PrefillShared::new(scope)).collect(),
+            decode: (0..scope.decode_ranks).map(|_| DecodeShared::new(scope)).collect(),
+            net: Net::new(scope),
+            fabric: Shared::new(Fabric::default()),
+            balancer: Shared::new(Balancer::new(scope)),
+        }
+    }
+
+    fn channel(&self, prefill: u8, decode: u8) -> usize {
+        channel(prefill, decode, self.decode.len() as u8)
+    }
+
+    /// The channel of control messages from decode rank `from` to prefill rank `to`.
+    #[must_use]
+    pub fn to_prefill(&self, from: u8, to: u8) -> &P::Cell<Queue<ToPrefill>> {
+        &self.net.to_prefill[self.channel(to, from)]
+    }
+
+    /// The channel of control messages from prefill rank `from` to decode rank `to`.
+    #[must_use]
+    pub fn to_decode(&self, from: u8, to: u8) -> &P::Cell<Queue<ToDecode>> {
+        &self.net.to_decode[self.channel(from, to)]
+    }
+
+    /// The metadata channel from prefill rank `from` to decode rank `to`.
+    #[must_use]
+    pub fn aux(&self, from: u8, to: u8) -> &P::Cell<Queue<AuxData>> {
+        &self.net.aux[self.channel(from, to)]
+    }
+
+    /// Writes a metadata row of decode rank `rank`.
+    pub fn write_decode_row(&self, rank: u8, row: &Slots, content: RowContent) {
+        self.decode[usize::from(rank)].rows.with(|rows| rows[row_index(row)] = content);
+    }
+}
+
+/// The index of a single row.
+///
+/// # Panics
+/// When `row` is empty.
+#[must_use]
+pub fn row_index(row: &Slots) -> usize {
+    row.runs[0].start as usize
+}
+
+/// Hears what happens. The oracle is behind it, and where one is wanted, a log.
+pub trait Probe {
+    /// Told of `event`, which came from `site`.
+    fn emit(&mut self, site: Site, event: &Event);
+}
+
+/// What an actor is given to take a step.
+pub struct Ctx<'a, P: Platform, T: Probe> {
+    /// What all share.
+    pub world: &'a World<P>,
+    /// What does not change.
+    pub config: &'a Config,
+    /// Who listens.
+    pub probe: &'a mut T,
+}
+
+impl<P: Platform, T: Probe> Ctx<'_, P, T> {
+    /// Whether `switch` is on.
+    pub fn on(&self, switch: Switch) -> bool {
+        self.config.on(switch)
+    }
+
+    /// Says what happened.
+    #[allow(clippy::needless_pass_by_value, reason = "call sites read as sentences")]
+    pub fn emit(&mut self, site: Site, event: Event) {
+        self.probe.emit(site, &event);
+    }
+}
