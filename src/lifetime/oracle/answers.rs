@@ -123,10 +123,12 @@ impl Oracle {
         self.lives.iter().filter(|record| record.begun.is_some()).map(|record| record.life)
     }
 
-    /// Forgets a life that need not end any more, owns nothing and has nothing in flight.
+    /// Forgets a life that need not end any more and either owns nothing and has nothing in flight, or has no decision
+    /// that is worth remembering.
     pub(super) fn retire(&mut self, life: Life) {
         let Ok(at) = self.find_life(life) else { return };
-        if self.lives[at].begun.is_none() && !self.is_present(life) {
+        let record = &self.lives[at];
+        if record.begun.is_none() && (record.groups.is_empty() || !self.is_present(life)) {
             self.lives.remove(at);
         }
     }
