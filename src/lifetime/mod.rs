@@ -5,10 +5,16 @@
 
 mod event;
 mod life;
+mod oracle;
+mod runs;
 mod slot;
+#[cfg(test)]
+mod tests;
 mod violation;
 
 pub use event::{Answer, Event, Verdict};
 pub use life::{Label, Life, OpId};
+pub use oracle::{LiveOp, Oracle};
+pub use runs::Runs;
 pub use slot::{Arena, Cells, Node, Place, Slots, Span, Spans};
 pub use violation::{Kind, Severity, Violation};

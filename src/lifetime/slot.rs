@@ -83,7 +83,7 @@ impl Span {
 pub type Spans = SmallVec<[Span; 2]>;
 
 /// Runs of *slots* (pages, rows) of one arena: what is allocated and freed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Slots {
     /// Where the slots are.
     pub place: Place,
@@ -92,7 +92,7 @@ pub struct Slots {
 }
 
 /// Runs of *cells* (tokens of a page; a whole row elsewhere) of one arena: what is read and written.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Cells {
     /// Where the cells are.
     pub place: Place,

@@ -1,0 +1,148 @@
+//! A run-length map: what every index of a pool holds, in as few extents as it takes.
+
+use super::slot::Span;
+use smallvec::SmallVec;
+use std::fmt;
+
+/// A maximal run of equal values. It starts where the one before it ends.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Segment<V> {
+    /// One past its last index.
+    end: u32,
+    value: V,
+}
+
+/// A total map from the indices `0 .. len` to values, kept as maximal runs of equal values.
+///
+/// The form is canonical: neighbouring runs differ, so two maps that hold the same values are structurally equal and
+/// hash alike. Work and memory go with the number of runs, never with `len`: a pool of a million free tokens is one
+/// run. Up to `N` runs are stored in place, without heap.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Runs<V: Copy + Eq, const N: usize = 8> {
+    segments: SmallVec<[Segment<V>; N]>,
+}
+
+impl<V: Copy + Eq, const N: usize> Runs<V, N> {
+    /// The map that holds `value` at each of the indices `0 .. len`.
+    #[must_use]
+    pub fn new(len: u32, value: V) -> Self {
+        let mut segments = SmallVec::new();
+        if len > 0 {
+            segments.push(Segment { end: len, value });
+        }
+        Self { segments }
+    }
+
+    /// How many indices the map has.
+    #[must_use]
+    pub fn len(&self) -> u32 {
+        self.segments.last().map_or(0, |segment| segment.end)
+    }
+
+    /// Whether the map has no index at all.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.segments.is_empty()
+    }
+
+    /// How many runs the map takes: its cost.
+    #[must_use]
+    pub fn segments(&self) -> usize {
+        self.segments.len()
+    }
+
+    /// The value at `index`, or `None` past the end.
+    #[must_use]
+    pub fn get(&self, index: u32) -> Option<V> {
+        self.segments.get(self.position(index)).map(|segment| segment.value)
+    }
+
+    /// Makes every index of `span` hold `value`.
+    ///
+    /// # Panics
+    ///
+    /// When `span` reaches past the end.
+    pub fn set(&mut self, span: Span, value: V) {
+        if span.len == 0 {
+            return;
+        }
+        assert!(span.end() <= self.len(), "{span:?} reaches past {}", self.len());
+        let (mut low, mut high) = (self.position(span.start), self.position(span.end() - 1));
+        let (first, last) = (self.segments[low], self.segments[high]);
+        let mut pieces = SmallVec::<[Segment<V>; 3]>::new();
+        let mut end = span.end();
+        // What the first run keeps to the left; or, where the span starts on a boundary, a neighbour that it joins.
+        if self.start(low) < span.start {
+            if first.value != value {
+                pieces.push(Segment { end: span.start, value: first.value });
+            }
+        } else if low > 0 && self.segments[low - 1].value == value {
+            low -= 1;
+        }
+        // The same to the right.
+        let mut rest = None;
+        if last.end > end {
+            if last.value == value {
+                end = last.end;
+            } else {
+                rest = Some(last);
+            }
+        } else if let Some(next) = self.segments.get(high + 1).filter(|next| next.value == value) {
+            end = next.end;
+            high += 1;
+        }
+        pieces.push(Segment { end, value });
+        pieces.extend(rest);
+        self.replace(low, high, &pieces);
+    }
+
+    /// The runs inside `span`, clipped to it, in ascending order. What lies past the end of the map is left out.
+    pub fn iter_in(&self, span: Span) -> impl Iterator<Item = (Span, V)> {
+        let first = self.position(span.start);
+        let mut start = span.start;
+        self.segments[first..].iter().map_while(move |segment| {
+            let end = segment.end.min(span.end());
+            let piece = (start < end).then(|| (Span::new(start, end - start), segment.value));
+            start = end;
+            piece
+        })
+    }
+
+    /// All runs, in ascending order.
+    pub fn iter(&self) -> impl Iterator<Item = (Span, V)> {
+        self.iter_in(Span::new(0, self.len()))
+    }
+
+    /// Which segment holds `index`; the number of segments past the end.
+    fn position(&self, index: u32) -> usize {
+        // Most maps have a handful of runs, for which walking beats bisecting.
+        if self.segments.len() <= 8 {
+            self.segments.iter().position(|segment| index < segment.end).unwrap_or(self.segments.len())
+        } else {
+            self.segments.partition_point(|segment| segment.end <= index)
+        }
+    }
+
+    /// Where a segment starts.
+    fn start(&self, segment: usize) -> u32 {
+        segment.checked_sub(1).map_or(0, |before| self.segments[before].end)
+    }
+
+    /// Puts `pieces` where the segments `low ..= high` are.
+    fn replace(&mut self, low: usize, high: usize, pieces: &[Segment<V>]) {
+        let old = high - low + 1;
+        if pieces.len() < old {
+            self.segments.drain(low..low + old - pieces.len());
+        }
+        for _ in old..pieces.len() {
+            self.segments.insert(low, pieces[0]);
+        }
+        self.segments[low..low + pieces.len()].copy_from_slice(pieces);
+    }
+}
+
+impl<V: Copy + Eq + fmt::Debug, const N: usize> fmt::Debug for Runs<V, N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter().map(|(span, value)| (span.start..span.end(), value))).finish()
+    }
+}
