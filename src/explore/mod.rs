@@ -10,11 +10,13 @@
 //! Same input, same result, for any number of workers; a search that was cut short says so ([`StopReason`]).
 
 mod budget;
+mod canary;
 mod drain;
 mod exhaustive;
 mod families;
 mod fingerprint;
 mod found;
+mod minimise;
 mod page_machine;
 mod pool;
 mod protocol;
@@ -26,11 +28,13 @@ mod tally;
 mod walker;
 
 pub use budget::{Budget, Progress, StopReason};
+pub use canary::{MissedCanary, canary};
 pub use drain::Drained;
 pub use exhaustive::{Exhaustive, ExhaustiveOptions, exhaustive};
 pub use families::Families;
 pub use fingerprint::{Fingerprinter, fingerprint, mix};
 pub use found::Found;
+pub use minimise::{Keep, MinimiseOptions, Minimised, minimise};
 pub use page_machine::{PageMachine, PageState, PageStep, Plant};
 pub use protocol::{Protocol, Quiet, StepClass};
 pub use random::Random;
