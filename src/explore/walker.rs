@@ -1,0 +1,103 @@
+//! One state that is stepped by hand.
+
+use super::protocol::{Protocol, Quiet};
+use crate::lifetime::Violation;
+
+/// What just happened to a state, as an observer is told.
+#[derive(Clone, Copy, Debug)]
+pub enum Moment<'a, P: Protocol> {
+    /// A step was taken.
+    Step {
+        /// Its position in the script; absent for a step of drain.
+        index: Option<usize>,
+        /// The step.
+        step: &'a P::Step,
+        /// The state that it led to.
+        state: &'a P::State,
+        /// What it violated.
+        violations: &'a [Violation],
+    },
+    /// A step of the script was not enabled, and left out.
+    Skipped {
+        /// Its position in the script.
+        index: usize,
+        /// The step.
+        step: &'a P::Step,
+    },
+    /// The state was judged at rest.
+    Rest {
+        /// How quiet it was.
+        quiet: Quiet,
+        /// The state.
+        state: &'a P::State,
+        /// What is wrong with it.
+        violations: &'a [Violation],
+    },
+}
+
+impl<'a, P: Protocol> Moment<'a, P> {
+    /// What was violated.
+    #[must_use]
+    pub const fn violations(&self) -> &'a [Violation] {
+        match self {
+            Self::Step { violations, .. } | Self::Rest { violations, .. } => violations,
+            Self::Skipped { .. } => &[],
+        }
+    }
+}
+
+/// A state together with the buffers that stepping it needs: nothing is allocated once they have grown.
+#[derive(Debug)]
+pub struct Walker<'p, P: Protocol> {
+    pub(super) protocol: &'p P,
+    pub(super) initial: P::State,
+    pub(super) state: P::State,
+    /// The state before the last step, where somebody needs to compare.
+    pub(super) before: P::State,
+    pub(super) enabled: Vec<P::Step>,
+    pub(super) violations: Vec<Violation>,
+}
+
+impl<'p, P: Protocol> Walker<'p, P> {
+    /// A walker in the initial state.
+    pub fn new(protocol: &'p P) -> Self {
+        let initial = protocol.initial();
+        Self {
+            protocol,
+            state: initial.clone(),
+            before: initial.clone(),
+            initial,
+            enabled: Vec::new(),
+            violations: Vec::new(),
+        }
+    }
+
+    /// Goes back to the initial state.
+    pub fn reset(&mut self) {
+        self.state.clone_from(&self.initial);
+    }
+
+    /// Where it stands.
+    pub const fn state(&self) -> &P::State {
+        &self.state
+    }
+
+    /// The enabled steps.
+    #[inline]
+    pub fn enabled(&mut self) -> &[P::Step] {
+        self.enabled.clear();
+        self.protocol.steps(&self.state, &mut self.enabled);
+        &self.enabled
+    }
+
+    /// Takes a step, enabled or not, and returns what it violated. The fastest way to run a script; [`replay`] looks
+    /// first whether each step is enabled.
+    ///
+    /// [`replay`]: super::replay()
+    #[inline]
+    pub fn take(&mut self, step: &P::Step) -> &[Violation] {
+        self.violations.clear();
+        self.protocol.apply(&mut self.state, step, &mut self.violations);
+        &self.violations
+    }
+}
