@@ -1,4 +1,16 @@
 //! pagefence finds the interleavings in which a KV-cache page is reused before its transfer finishes, in
 //! disaggregated (prefill/decode) LLM serving.
+//!
+//! Walk through it as data: a script comes in, [steps](cell::Step) the [serving cell](cell::Cell), the cell speaks
+//! [events](lifetime::Event) to the [oracle](lifetime::Oracle), the oracle speaks
+//! [violations](lifetime::Violation) to the [explorers](explore). Nothing flows back.
+//!
+//! * [`lifetime`]: what a page-lifetime violation is; knows no engine.
+//! * [`platform`]: what holds shared state; one thread or many.
+//! * [`cell`]: the engine's protocol, each version-dependent behaviour a switch.
+//! * [`explore`]: exhaustive search, random walks, minimisation, replay.
+
+pub mod cell;
 pub mod explore;
 pub mod lifetime;
+pub mod platform;

@@ -16,5 +16,5 @@ pub use event::{Answer, Event, Verdict};
 pub use life::{Label, Life, OpId};
 pub use oracle::{LiveOp, Oracle};
 pub use runs::Runs;
-pub use slot::{Arena, Cells, Node, Place, Slots, Span, Spans};
+pub use slot::{Arena, Cells, Node, Place, RunWord, Slots, Span, Spans};
 pub use violation::{Kind, Severity, Violation};

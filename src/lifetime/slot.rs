@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
 /// One process that owns memory: a prefill rank or a decode rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -83,12 +84,50 @@ impl Span {
 pub type Spans = SmallVec<[Span; 2]>;
 
 /// Runs of *slots* (pages, rows) of one arena: what is allocated and freed.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slots {
     /// Where the slots are.
     pub place: Place,
     /// Which slots.
     pub runs: Spans,
+}
+
+/// Each run is hashed by one `write_u128` of a [`RunWord`]: nothing else in this crate calls that method, so a hasher
+/// that renames slots can tell slots from numbers.
+impl Hash for Slots {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_usize(self.runs.len());
+        for &run in &self.runs {
+            state.write_u128(RunWord { place: self.place, run }.into());
+        }
+    }
+}
+
+/// A run of slots in one word, for hashers that rename slots.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RunWord {
+    /// Where the run is.
+    pub place: Place,
+    /// The run.
+    pub run: Span,
+}
+
+impl From<RunWord> for u128 {
+    fn from(word: RunWord) -> Self {
+        let place = Self::from(word.place.node.0) << 8 | Self::from(word.place.arena as u8);
+        place << 64 | Self::from(word.run.start) << 32 | Self::from(word.run.len)
+    }
+}
+
+impl RunWord {
+    /// The run that `word` was made of, if it is one of KV pages.
+    #[must_use]
+    pub fn kv_pages(word: u128) -> Option<Self> {
+        let place = (word >> 64) as u16;
+        let arena = Arena::KvPage;
+        let place = (place as u8 == arena as u8).then_some(Place { node: Node((place >> 8) as u8), arena })?;
+        Some(Self { place, run: Span::new((word >> 32) as u32, word as u32) })
+    }
 }
 
 /// Runs of *cells* (tokens of a page; a whole row elsewhere) of one arena: what is read and written.

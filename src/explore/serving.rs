@@ -1,0 +1,228 @@
+//! The serving cell as a [`Protocol`]: the cell and the oracle that watches it are one state.
+
+use super::fingerprint::Fingerprinter;
+use super::protocol::{Protocol, Quiet, StepClass};
+use crate::cell::{Cell, Config, Probe, Site, Step, decode_node, place, prefill_node};
+use crate::lifetime::{Arena, Event, Label, Oracle, Place, RunWord, Violation};
+use crate::platform::Local;
+use smallvec::SmallVec;
+use std::hash::{Hash, Hasher};
+
+/// A cell under a profile, in a scope.
+#[derive(Clone, Debug)]
+pub struct Serving {
+    config: Config,
+}
+
+/// The cell and what the oracle remembers of it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ServingState {
+    /// The cell.
+    pub cell: Cell<Local>,
+    /// The oracle.
+    pub oracle: Oracle,
+}
+
+/// Hears a step's events for the oracle.
+struct Judge<'a> {
+    oracle: &'a mut Oracle,
+    found: &'a mut Vec<Violation>,
+}
+
+impl Probe for Judge<'_> {
+    #[inline]
+    fn emit(&mut self, site: Site, event: &Event) {
+        self.oracle.apply(Label::from(site), event, self.found);
+    }
+}
+
+/// Hears nothing: looking for enabled steps emits no event.
+struct Deaf;
+
+impl Probe for Deaf {
+    fn emit(&mut self, _: Site, _: &Event) {}
+}
+
+/// Hears a step's events for the oracle and for a listener of the caller's.
+struct Tap<'a, F> {
+    judge: Judge<'a>,
+    listener: F,
+}
+
+impl<F: FnMut(Site, &Event)> Probe for Tap<'_, F> {
+    fn emit(&mut self, site: Site, event: &Event) {
+        (self.listener)(site, event);
+        self.judge.emit(site, event);
+    }
+}
+
+impl Serving {
+    /// The cell that `config` describes.
+    #[must_use]
+    pub const fn new(config: Config) -> Self {
+        Self { config }
+    }
+
+    /// The profile's switches and the scope.
+    #[must_use]
+    pub const fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// As [`Protocol::apply`], and tells `listener` of every event. Returns whether the step was enabled.
+    pub fn apply_heard(
+        &self,
+        state: &mut ServingState,
+        step: Step,
+        found: &mut Vec<Violation>,
+        listener: impl FnMut(Site, &Event),
+    ) -> bool {
+        let judge = Judge { oracle: &mut state.oracle, found };
+        state.cell.take(step, &self.config, &mut Tap { judge, listener })
+    }
+
+    /// Every place that the cell allocates from, with slots and cells a slot.
+    fn places(&self) -> impl Iterator<Item = (Place, u32, u32)> + '_ {
+        let scope = &self.config.scope;
+        let prefill = (0..scope.prefill_ranks).map(|rank| (prefill_node(rank), scope.prefill_pages));
+        let decode = (0..scope.decode_ranks).map(|rank| (decode_node(rank), scope.decode_pages));
+        prefill.chain(decode).flat_map(|(node, pages)| {
+            let row = (place(node, Arena::MetadataRow), scope.metadata_rows, 1);
+            [(place(node, Arena::KvPage), pages, scope.page_size), row]
+        })
+    }
+}
+
+impl Protocol for Serving {
+    type State = ServingState;
+    type Step = Step;
+
+    fn initial(&self) -> ServingState {
+        let mut oracle = Oracle::default();
+        for (place, slots, width) in self.places() {
+            oracle.declare(place, slots, width);
+        }
+        ServingState { cell: Cell::new(&self.config.scope), oracle }
+    }
+
+    fn steps(&self, state: &ServingState, out: &mut Vec<Step>) {
+        state.cell.steps(&self.config, &mut Deaf, out);
+    }
+
+    fn apply(&self, state: &mut ServingState, step: &Step, out: &mut Vec<Violation>) {
+        let ServingState { cell, oracle } = state;
+        cell.take(*step, &self.config, &mut Judge { oracle, found: out });
+    }
+
+    fn class(&self, step: &Step) -> StepClass {
+        match step {
+            Step::Submit => StepClass::Client,
+            Step::Elapse => StepClass::Timer,
+            Step::Abort(_)
+            | Step::Disconnect(_)
+            | Step::Lose(_)
+            | Step::TransferError(_)
+            | Step::TransferTimeout(_)
+            | Step::KillPrefill
+            | Step::ReplacePrefill => StepClass::Fault,
+            _ => StepClass::Progress,
+        }
+    }
+
+    fn family(&self, step: &Step) -> u8 {
+        step.family()
+    }
+
+    fn quiet(&self, state: &ServingState, quiet: Quiet, out: &mut Vec<Violation>) {
+        state.cell.judge_quiet(&state.oracle, quiet == Quiet::TimersPending, out);
+    }
+
+    /// With `symmetry`, pages are named in the order in which the cell mentions them: every page is in exactly one
+    /// free list or page table, so the naming is total, and two states that differ by a renaming of pages get the same
+    /// name. Requests need no renaming: a scope sends them in one order.
+    fn fingerprint(&self, state: &ServingState, symmetry: bool) -> u64 {
+        if !symmetry {
+            return super::fingerprint(state);
+        }
+        let mut renaming = Renaming::default();
+        state.cell.hash(&mut renaming);
+        let Renaming { mut inner, orders } = renaming;
+        let empty: &[u32] = &[];
+        state.oracle.hash_renamed(&mut inner, |place| {
+            orders.iter().find(|order| order.0 == place).map_or(empty, |order| order.1.as_slice())
+        });
+        inner.finish()
+    }
+}
+
+/// A hasher that names KV pages by their first mention.
+#[derive(Default)]
+struct Renaming {
+    inner: Fingerprinter,
+    orders: SmallVec<[(Place, SmallVec<[u32; 16]>); 4]>,
+}
+
+impl Renaming {
+    fn name(&mut self, place: Place, page: u32) -> u64 {
+        let at = self.orders.iter().position(|order| order.0 == place).unwrap_or_else(|| {
+            self.orders.push((place, SmallVec::new()));
+            self.orders.len() - 1
+        });
+        let order = &mut self.orders[at].1;
+        let name = order.iter().position(|known| *known == page).unwrap_or_else(|| {
+            order.push(page);
+            order.len() - 1
+        });
+        name as u64
+    }
+}
+
+impl Hasher for Renaming {
+    #[inline]
+    fn write(&mut self, bytes: &[u8]) {
+        self.inner.write(bytes);
+    }
+
+    #[inline]
+    fn write_u8(&mut self, i: u8) {
+        self.inner.write_u8(i);
+    }
+
+    #[inline]
+    fn write_u16(&mut self, i: u16) {
+        self.inner.write_u16(i);
+    }
+
+    #[inline]
+    fn write_u32(&mut self, i: u32) {
+        self.inner.write_u32(i);
+    }
+
+    #[inline]
+    fn write_u64(&mut self, i: u64) {
+        self.inner.write_u64(i);
+    }
+
+    #[inline]
+    fn write_usize(&mut self, i: usize) {
+        self.inner.write_usize(i);
+    }
+
+    /// Only runs of slots come this way. How a list of pages is cut into runs depends on their numbers, so pages are
+    /// hashed one by one.
+    fn write_u128(&mut self, word: u128) {
+        let Some(RunWord { place, run }) = RunWord::kv_pages(word) else {
+            self.inner.write_u128(word);
+            return;
+        };
+        for page in run.start..run.end() {
+            let name = self.name(place, page);
+            self.inner.write_u64(name);
+        }
+    }
+
+    #[inline]
+    fn finish(&self) -> u64 {
+        self.inner.finish()
+    }
+}
