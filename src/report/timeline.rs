@@ -226,10 +226,14 @@ impl Timeline {
         self.violations.iter().enumerate().flat_map(move |(i, v)| v.roles(number).map(move |role| (i, role)))
     }
 
-    /// The most important role of the step with this number.
+    /// What the step with this number is to the worst violation it has a part in, and that violation's severity.
+    ///
+    /// The step that takes a slot away also breaks the lesser rule against freeing in flight; it shows as the former,
+    /// so that the story reads started, taken away, broke.
     #[must_use]
-    pub fn role(&self, number: usize) -> Option<Role> {
-        self.roles(number).map(|(_, role)| role).max()
+    pub fn role(&self, number: usize) -> Option<(Role, Severity)> {
+        let parts = self.roles(number).map(|(i, role)| (self.violations[i].severity(), role));
+        parts.max().map(|(severity, role)| (role, severity))
     }
 
     /// The state after step `at` (an index into `steps`) of watched slot `slot`; free when the step doesn't say.
