@@ -128,3 +128,19 @@ pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     }
     lines
 }
+
+/// Puts parts side by side with `between` in between, on as many lines of `width` columns as that takes; a part is
+/// broken only where it is wider than a line.
+pub(super) fn flow(parts: &[String], between: &str, width: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for part in parts.iter().map(|part| clean(part)) {
+        match lines.last_mut() {
+            Some(line) if line.width() + between.width() + part.width() <= width => {
+                line.push_str(between);
+                line.push_str(&part);
+            }
+            _ => lines.extend(wrap(&part, width)),
+        }
+    }
+    lines
+}

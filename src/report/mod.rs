@@ -6,9 +6,12 @@ mod fill;
 mod flight;
 mod headline;
 mod ink;
+mod mermaid;
 mod strip;
+mod table;
 mod terminal;
 pub mod timeline;
+mod write;
 
 #[cfg(test)]
 mod sample;
@@ -16,7 +19,10 @@ mod sample;
 mod tests;
 
 pub use headline::{headline, slots_text};
+pub use mermaid::render_mermaid;
+pub use table::{Cell, Table, Tone, render_table};
 pub use terminal::{TerminalOptions, render_terminal};
 pub use timeline::{
     Direction, InFlight, Lane, MarkedViolation, Portion, Role, SlotState, Timeline, TimelineStep, WatchedSlot,
 };
+pub use write::{WriteError, write_whole};

@@ -77,7 +77,7 @@ pub(super) static ASCII: Glyphs = Glyphs {
     gap: ":",
     more: "...",
     clean: "ok",
-    roles: ["1", "/", "X"],
+    roles: ["@", "/", "X"],
     free: "-",
     unwritten: ".",
     same: ".",
@@ -221,7 +221,7 @@ pub(super) fn life_style(life: Life) -> Style {
 }
 
 /// What the glyphs mean: of the lanes, and of the slots.
-pub(super) fn legend(timeline: &Timeline, drawn: &[Column], glyphs: &Glyphs) -> Vec<String> {
+pub(super) fn legend(timeline: &Timeline, drawn: &[Column], glyphs: &Glyphs) -> Vec<Vec<String>> {
     let mut lanes = vec![
         format!("{} step", glyphs.node),
         format!("{} injected fault", glyphs.fault),
@@ -233,7 +233,7 @@ pub(super) fn legend(timeline: &Timeline, drawn: &[Column], glyphs: &Glyphs) -> 
         lanes.push(format!("{broke} breaks"));
     }
     if drawn.is_empty() {
-        return vec![lanes.join(" | ")];
+        return vec![lanes];
     }
     let mut slots = vec![
         "slot: owner, bytes, in flight".to_owned(),
@@ -250,7 +250,7 @@ pub(super) fn legend(timeline: &Timeline, drawn: &[Column], glyphs: &Glyphs) -> 
         0 => {}
         n => slots.push(format!("{n} more watched, too narrow to draw")),
     }
-    vec![lanes.join(" | "), slots.join(" | ")]
+    vec![lanes, slots]
 }
 
 /// The name of a severity, as people say it.

@@ -122,13 +122,20 @@ impl<'a> Screen<'a> {
         Ok(())
     }
 
+    fn flow(&self, parts: &[String], between: &str, out: &mut dyn fmt::Write) -> fmt::Result {
+        for text in ink::flow(parts, between, self.width) {
+            let mut line = Line::new();
+            line.put(DIM, text);
+            self.put(line, out)?;
+        }
+        Ok(())
+    }
+
     fn head(&self, out: &mut dyn fmt::Write) -> fmt::Result {
         let t = self.timeline;
         self.paragraph(&Line::new(), BOLD, &t.title, 0, out)?;
-        if !t.subtitle.is_empty() {
-            let dot = if self.options.ascii { " | " } else { " · " };
-            self.paragraph(&Line::new(), DIM, &t.subtitle.join(dot), 0, out)?;
-        }
+        let dot = if self.options.ascii { " | " } else { " · " };
+        self.flow(&t.subtitle, dot, out)?;
         let mut lead = Line::new();
         match t.worst() {
             None => {
@@ -235,10 +242,9 @@ impl<'a> Screen<'a> {
         let style = role_style(Role::Broke, severity);
         let start = self.reference.0;
         let before = [(Role::Started, violation.started), (Role::Released, violation.released)];
-        let numbered =
-            |(role, n): (Role, Option<usize>)| n.map(|n| format!("{} {n}", self.glyphs.role(role, severity)));
+        let numbered = |(role, n): (Role, Option<usize>)| n.map(|n| format!("{}{n}", self.glyphs.role(role, severity)));
         let story: Vec<_> = before.into_iter().filter_map(numbered).collect();
-        let story = if story.is_empty() { String::new() } else { format!(" ({})", story.join(", ")) };
+        let story = if story.is_empty() { String::new() } else { format!(" ({})", story.join(",")) };
         let text = ink::clean(&format!("{}: {}{story}", violation.kind, violation.headline));
         for (i, part) in ink::wrap(&text, self.width - start - 2).into_iter().enumerate() {
             let mut line = Line::new();
@@ -285,8 +291,7 @@ impl<'a> Screen<'a> {
     fn foot(&self, out: &mut dyn fmt::Write) -> fmt::Result {
         self.put(Line::new(), out)?;
         for legend in strip::legend(self.timeline, &self.strip, self.glyphs) {
-            let legend = if self.options.ascii { legend } else { legend.replace(" | ", " · ") };
-            self.paragraph(&Line::new(), DIM, &legend, 0, out)?;
+            self.flow(&legend, "   ", out)?;
         }
         if let Some(command) = &self.timeline.reproduce {
             self.put(Line::new(), out)?;

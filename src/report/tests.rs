@@ -1,6 +1,6 @@
 //! Golden files: what people look at, looked at. `PAGEFENCE_UPDATE_GOLDEN=1 cargo test report` rewrites them.
 
-use super::{TerminalOptions, render_terminal, sample};
+use super::{TerminalOptions, render_mermaid, render_terminal, sample};
 use std::path::Path;
 
 fn golden(name: &str, actual: &str) {
@@ -51,5 +51,19 @@ fn no_line_is_wider_than_the_terminal_but_the_command() {
                 assert!(!line.contains('\u{1b}'));
             }
         }
+    }
+}
+
+#[test]
+fn the_race_as_a_mermaid_diagram() {
+    let mut out = String::new();
+    render_mermaid(&sample::s14(), 3, &mut out).unwrap();
+    golden("s14.mmd", &out);
+    out.clear();
+    render_mermaid(&sample::hostile(), 3, &mut out).unwrap();
+    for line in out.lines().skip(1) {
+        let known = ["participant ", "Note over ", "rect rgba(", "end", "C-", "P-", "F-", "D-"];
+        assert!(known.iter().any(|k| line.trim_start().starts_with(k)), "a forged statement: {line}");
+        assert!(!line.contains("<script"), "{line}");
     }
 }
