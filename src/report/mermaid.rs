@@ -57,7 +57,6 @@ fn step(timeline: &Timeline, step: &TimelineStep, flights: &[Flight], at: usize,
         _ = write!(text, " [{protocol}]");
     }
     match flight::toward(timeline, step, flights) {
-        Some(to) if step.fault => writeln!(out, "    {}-x{}: {}", id(step.lane), id(to), Escaped(&text))?,
         Some(to) => writeln!(out, "    {}->>{}: {}", id(step.lane), id(to), Escaped(&text))?,
         None => writeln!(out, "    {}->>{}: {}", id(step.lane), id(step.lane), Escaped(&text))?,
     }

@@ -5,6 +5,7 @@ mod elide;
 mod fill;
 mod flight;
 mod headline;
+mod html;
 mod ink;
 mod mermaid;
 mod strip;
@@ -19,6 +20,7 @@ mod sample;
 mod tests;
 
 pub use headline::{headline, slots_text};
+pub use html::{Summary, render_html};
 pub use mermaid::render_mermaid;
 pub use table::{Cell, Table, Tone, render_table};
 pub use terminal::{TerminalOptions, render_terminal};

@@ -1,6 +1,6 @@
 //! Golden files: what people look at, looked at. `PAGEFENCE_UPDATE_GOLDEN=1 cargo test report` rewrites them.
 
-use super::{TerminalOptions, render_mermaid, render_terminal, sample};
+use super::{Cell, Summary, Table, TerminalOptions, Tone, render_html, render_mermaid, render_terminal, sample};
 use std::path::Path;
 
 fn golden(name: &str, actual: &str) {
@@ -66,4 +66,73 @@ fn the_race_as_a_mermaid_diagram() {
         assert!(known.iter().any(|k| line.trim_start().starts_with(k)), "a forged statement: {line}");
         assert!(!line.contains("<script"), "{line}");
     }
+}
+
+fn summary() -> Summary {
+    let mut table = Table::new("cases by profile", ["case", "0.5.10", "0.5.11", "main", "steps"]);
+    let (bad, good) = (|| Cell::new("stale-read", Tone::Bad), || Cell::new("clean", Tone::Good));
+    table.push([Cell::from("S14"), bad(), bad(), good(), "20".into()]);
+    table.push([Cell::from("S01"), bad(), good(), Cell::new("not run", Tone::Dim), "31".into()]);
+    Summary {
+        title: "pagefence: 2 findings".into(),
+        rows: vec![
+            ("version".into(), "0.1.0".into()),
+            ("stopped".into(), "closed: every reachable state was seen".into()),
+        ],
+        tables: vec![table],
+    }
+}
+
+/// Panics unless every tag is closed in order, and returns the tags.
+fn balanced(page: &str) -> Vec<&str> {
+    const VOID: [&str; 2] = ["meta", "!DOCTYPE"];
+    let (mut open, mut tags) = (Vec::new(), Vec::new());
+    let style = page.find("<style>").unwrap() + 7..page.find("</style>").unwrap();
+    for (at, _) in page.match_indices('<').filter(|(at, _)| !style.contains(at)) {
+        let tag = &page[at + 1..at + page[at..].find('>').expect("a tag that never ends")];
+        let name = tag.split_whitespace().next().unwrap();
+        match name.strip_prefix('/') {
+            Some(name) => assert_eq!(open.pop(), Some(name), "closed out of order near {at}"),
+            None if VOID.contains(&name) => {}
+            None => open.push(name),
+        }
+        tags.push(tag);
+    }
+    assert!(open.is_empty(), "left open: {open:?}");
+    tags
+}
+
+#[test]
+fn the_page_is_well_formed_and_loads_nothing() {
+    for timelines in [vec![], vec![sample::s14()], vec![sample::s14(), sample::long(), sample::hostile()]] {
+        let page = render_html(&timelines, &summary());
+        for tag in balanced(&page) {
+            let name = tag.split_whitespace().next().unwrap();
+            assert!(!["script", "link", "img", "iframe", "object", "image", "use"].contains(&name), "{tag}");
+            // The hostile string may stand in an attribute as text, never as something to load.
+            for load in [" src=", " href=\"http", "url(http"] {
+                assert!(!tag.split("aria-label=").next().unwrap().contains(load), "{tag}");
+            }
+        }
+        assert!(!page.contains("@import") && !page.contains("<script"), "a script got through");
+    }
+    let page = render_html(&[sample::s14()], &summary());
+    assert!(!page.contains("http://") && !page.contains("https://"));
+    for target in page.match_indices("href=\"#").map(|(at, _)| page[at + 7..].split('"').next().unwrap()) {
+        assert!(page.contains(&format!("id=\"{target}\"")), "#{target} leads nowhere");
+    }
+    if std::env::var_os("PAGEFENCE_UPDATE_GOLDEN").is_some() {
+        let out = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/report-sample.html");
+        super::write_whole(&out, render_html(&[sample::s14(), sample::long(), sample::hostile()], &summary())).unwrap();
+    }
+}
+
+#[test]
+fn a_timeline_survives_json_and_an_empty_one_draws() {
+    let t = sample::s14();
+    let json = serde_json::to_string(&t).unwrap();
+    assert_eq!(serde_json::from_str::<super::Timeline>(&json).unwrap(), t);
+    let empty = super::Timeline::new("nothing");
+    assert!(terminal(&empty, PLAIN).contains("no violation"));
+    assert!(render_html(&[empty], &Summary::default()).contains("no violation"));
 }
