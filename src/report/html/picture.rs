@@ -43,7 +43,7 @@ pub(super) fn picture(id: usize, timeline: &Timeline) -> Markup {
                     defs { (hatches(id)) }
                     (g.background(height))
                     (g.flights(id))
-                    @for (row, _) in g.steps() { (g.arrow(row)) }
+                    @for (row, _) in g.steps() { (g.arrow(id, row)) }
                     @for (row, at) in g.steps() { (g.dot(id, row, at)) }
                     @for slot in 0..timeline.watched.len() { (g.slot(id, slot, slots + SLOT * slot)) }
                 }
@@ -194,13 +194,17 @@ impl<'a> Geometry<'a> {
                     rect class=(format!("life{hue} tint")) x=(from) y=(top) width=(wide) height="16" rx="4" {}
                     rect x=(from) y=(top) width=(wide) height="16" rx="4" fill=(format!("url(#t{id}-h{hue})")) opacity=".35" {}
                     rect class=(format!("stroke{hue}")) x=(from) y=(top) width=(wide) height="16" rx="4" fill="none" stroke-width="1.5" {}
-                    @if wide > 96 { text.label x=(from + 12) y=(top + 12) { (what(flight)) } }
+                    @if self.tracks[..i].contains(&self.tracks[i]) || from < LABELS + 110 {
+                        text.label x=(from + 10) y=(top + 12) { (flight.life) }
+                    } @else {
+                        text.label.end x=(from - 10) y=(top + 12) { (what(flight)) }
+                    }
                 }
             }
         }
     }
 
-    fn arrow(&self, row: usize) -> Markup {
+    fn arrow(&self, id: usize, row: usize) -> Markup {
         let Row::Step(at) = self.rows[row] else { return html! {} };
         let step = &self.timeline.steps[at];
         let x = self.middle(row);
@@ -218,14 +222,9 @@ impl<'a> Geometry<'a> {
             @if let Some(to) = to {
                 // The head stops short of the line that it points at, the tail of the dot that it leaves.
                 @let (tail, head) = if to > from { (from + 7, to - 3) } else { (from - 7, to + 3) };
-                line.arrow x1=(x) x2=(x) y1=(tail) y2=(head) marker-end=(self.marker()) {}
+                line.arrow x1=(x) x2=(x) y1=(tail) y2=(head) marker-end=(format!("url(#t{id}-arrow)")) {}
             }
         }
-    }
-
-    fn marker(&self) -> String {
-        // Every article defines the same marker; the first on the page serves them all.
-        "url(#t1-arrow)".to_owned()
     }
 
     fn dot(&self, id: usize, row: usize, at: usize) -> Markup {
@@ -260,12 +259,16 @@ impl<'a> Geometry<'a> {
                     rect x=(x) y=(top) width=(wide) height=(OWNER) rx="3" fill=(format!("url(#t{id}-h{})", hue(access.life)))
                         opacity=(if Some(access.life) == state.owner { ".45" } else { ".9" }) {}
                 }
+            }
+            @for (x, wide, state) in self.runs(slot, |a, b| a.foreign_in_flight() == b.foreign_in_flight()) {
                 @if state.foreign_in_flight() {
                     rect.foreign x=(x + 1) y=(top + 1) width=(wide - 2) height=(OWNER - 2) rx="3" {}
                 }
-                @if let Some(owner) = state.owner { (letter(&owner.to_string(), hue(owner), x, top)) }
             }
-            @for (x, wide, state) in self.runs(slot, |a, b| a.content == b.content && a.owner == b.owner) {
+            @for (x, _, state) in self.runs(slot, |a, b| a.owner == b.owner) {
+                (patch(state.owner.map(|life| (life.to_string(), hue(life))), x, top))
+            }
+            @for (x, wide, state) in self.runs(slot, |a, b| a.content == b.content && a.foreign_content() == b.foreign_content()) {
                 (bytes(&state, x, top + OWNER + 2, wide))
             }
         }
@@ -295,20 +298,21 @@ fn owner(state: &SlotState, x: usize, y: usize, wide: usize) -> Markup {
             Some(life) => {
                 rect class=(format!("life{} tint", hue(life))) x=(x + 1) y=(y) width=(wide - 2) height=(OWNER) rx="4" {}
             },
-            None => {
-                rect.free x=(x + 1) y=(y) width=(wide - 2) height=(OWNER) rx="4" {}
-                @if state.in_flight.is_empty() { text.freetext x=(x + 8) y=(y + 18) { "free" } }
-            },
+            None => rect.free x=(x + 1) y=(y) width=(wide - 2) height=(OWNER) rx="4" {},
         }
     }
 }
 
-/// A letter on a patch of its colour, to be read over a hatch.
-fn letter(text: &str, hue: usize, x: usize, y: usize) -> Markup {
-    let wide = 10 + 8 * text.chars().count();
+/// Who owns a slot, on a patch so that it reads over a hatch.
+fn patch(owner: Option<(String, usize)>, x: usize, y: usize) -> Markup {
+    let (text, class, ink) = match owner {
+        Some((text, hue)) => (text, format!("life{hue}"), "on mid"),
+        None => ("free".to_owned(), "blank".to_owned(), "sub mid"),
+    };
+    let wide = if class == "blank" { 34 } else { 10 + 8 * text.chars().count() };
     html! {
-        rect class=(format!("life{hue}")) x=(x + 5) y=(y + 6) width=(wide) height="16" rx="4" {}
-        text.on.mid x=(x + 5 + wide / 2) y=(y + 18) { (text) }
+        rect class=(class) x=(x + 5) y=(y + 6) width=(wide) height="16" rx="4" {}
+        text class=(ink) x=(x + 5 + wide / 2) y=(y + 18) { (text) }
     }
 }
 

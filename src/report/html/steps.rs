@@ -49,7 +49,7 @@ fn step(id: usize, timeline: &Timeline, at: usize) -> Markup {
                 None => "",
             } }
             td.soft { (step.lane.name()) }
-            td.soft { (step.actor) }
+            td.soft.actor[step.actor.len() < 24] { (step.actor) }
             td {
                 (step.text)
                 @for v in timeline.violations.iter().filter(|v| v.broke == step.number) {
