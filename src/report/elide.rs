@@ -1,7 +1,8 @@
 //! Which steps a long timeline may leave out.
 
 use super::timeline::Timeline;
-use crate::lifetime::{Arena, Event, Life};
+use crate::lifetime::{Arena, Cells, Event, Life, OpId};
+use rustc_hash::FxHashSet;
 
 /// A row of a timeline: a step, or a run of steps that were left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +15,9 @@ pub(super) enum Row {
 
 /// The rows of a timeline. Runs of at least `shortest` uninteresting steps become gaps; with 0, nothing does.
 pub(super) fn rows(timeline: &Timeline, shortest: usize) -> Vec<Row> {
-    let keep: Vec<bool> = (0..timeline.steps.len()).map(|at| shortest == 0 || interesting(timeline, at)).collect();
+    let concerned = Concerned::of(timeline);
+    let keep = |at| shortest == 0 || concerned.interesting(timeline, at);
+    let keep: Vec<bool> = (0..timeline.steps.len()).map(keep).collect();
     let mut rows = Vec::new();
     let mut from = 0;
     for run in keep.chunk_by(|a, b| a == b) {
@@ -42,38 +45,44 @@ pub(super) fn gap_text(timeline: &Timeline, steps: usize) -> String {
     format!("{steps} steps {things}")
 }
 
-/// A step matters when it races, was injected, changed a watched slot, read or wrote one, or said how a life that
-/// ever owned one ended.
-fn interesting(timeline: &Timeline, at: usize) -> bool {
-    let step = &timeline.steps[at];
-    let changed =
-        || (0..timeline.watched.len()).any(|slot| at > 0 && timeline.slot(at, slot) != timeline.slot(at - 1, slot));
-    let first = || at == 0 && step.slots.iter().any(|s| s.owner.is_some() || !s.in_flight.is_empty());
-    step.fault
-        || timeline.role(step.number).is_some()
-        || changed()
-        || first()
-        || step.events.iter().any(|e| touches(timeline, e))
+/// Who ever had to do with a watched slot.
+struct Concerned {
+    owners: FxHashSet<Life>,
+    accesses: FxHashSet<OpId>,
 }
 
-fn touches(timeline: &Timeline, event: &Event) -> bool {
-    let watched = &timeline.watched;
-    match event {
-        Event::Alloc { slots, .. } | Event::Free { slots, .. } => watched.iter().any(|w| w.among(slots)),
-        Event::Write { cells, .. } | Event::Read { cells, .. } => {
-            watched.iter().any(|w| w.cells_in(cells).next().is_some())
+impl Concerned {
+    fn of(timeline: &Timeline) -> Self {
+        let states = || timeline.steps.iter().flat_map(|s| &s.slots);
+        Self {
+            owners: states().filter_map(|s| s.owner).collect(),
+            accesses: states().flat_map(|s| &s.in_flight).map(|f| f.op).collect(),
         }
-        Event::Post { source, target, .. } => {
-            [source, target].into_iter().flatten().any(|c| watched.iter().any(|w| w.cells_in(c).next().is_some()))
-        }
-        Event::Land { op, .. } | Event::Settle { op } => {
-            timeline.steps.iter().any(|s| s.slots.iter().any(|s| s.in_flight.iter().any(|f| f.op == *op)))
-        }
-        Event::Begin { life } | Event::Finish { life, .. } | Event::Crash { life, .. } => involved(timeline, *life),
-        Event::Decide { .. } => false,
     }
-}
 
-fn involved(timeline: &Timeline, life: Life) -> bool {
-    timeline.steps.iter().flat_map(|s| &s.slots).any(|slot| slot.owner == Some(life))
+    /// A step matters when it races, was injected, changed a watched slot, read or wrote one, or said how a life that
+    /// ever owned one began or ended.
+    fn interesting(&self, timeline: &Timeline, at: usize) -> bool {
+        let step = &timeline.steps[at];
+        let before = at.checked_sub(1).map(|b| &timeline.steps[b].slots);
+        step.fault
+            || timeline.role(step.number).is_some()
+            || before.is_some_and(|before| *before != step.slots)
+            || before.is_none() && step.slots.iter().any(|s| s.owner.is_some() || !s.in_flight.is_empty())
+            || step.events.iter().any(|event| self.touches(timeline, event))
+    }
+
+    fn touches(&self, timeline: &Timeline, event: &Event) -> bool {
+        let hit = |cells: &Cells| timeline.watched.iter().any(|w| w.cells_in(cells).next().is_some());
+        match event {
+            Event::Alloc { slots, .. } | Event::Free { slots, .. } => timeline.watched.iter().any(|w| w.among(slots)),
+            Event::Write { cells, .. } | Event::Read { cells, .. } => hit(cells),
+            Event::Post { source, target, .. } => [source, target].into_iter().flatten().any(hit),
+            Event::Land { op, .. } | Event::Settle { op } => self.accesses.contains(op),
+            Event::Begin { life } | Event::Finish { life, .. } | Event::Crash { life, .. } => {
+                self.owners.contains(life)
+            }
+            Event::Decide { .. } => false,
+        }
+    }
 }

@@ -137,3 +137,31 @@ impl WatchedSlot {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::report::{Portion, sample};
+
+    #[test]
+    fn the_race_leaves_the_bytes_of_a_in_a_page_of_b() {
+        let t = sample::s14();
+        let last = t.slot(t.steps.len() - 1, 1);
+        assert_eq!((last.owner, last.content_text().as_str()), (Some(sample::B), "A 4/4"));
+        assert!(last.foreign_content() && last.in_flight.is_empty());
+        let flying = t.slot(12, 1);
+        assert_eq!(flying.in_flight.iter().map(ToString::to_string).collect::<Vec<_>>(), ["w:A#0", "w:B#1"]);
+        assert!(flying.foreign_in_flight());
+        assert_eq!(t.slot(12, 0).in_flight.len(), 1, "B's write is not under page 1");
+    }
+
+    #[test]
+    fn a_landing_carries_what_its_source_holds_then() {
+        let t = sample::source_reuse();
+        let page = t.slot(t.steps.len() - 1, 1);
+        let portions: Vec<_> =
+            page.content.iter().map(|Portion { life, cells }| (life.unwrap().request, *cells)).collect();
+        assert_eq!(portions, [(0, 40), (31, 24)]);
+        assert_eq!(page.content_text(), "A#1 40 R31 24");
+        assert_eq!(t.slot(4, 1).content_text(), "A#1 40/64");
+    }
+}

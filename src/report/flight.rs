@@ -8,15 +8,14 @@ use crate::lifetime::{Event, Life, OpId};
 pub(super) struct Flight {
     pub(super) op: OpId,
     pub(super) life: Life,
-    pub(super) direction: Direction,
+    /// Whether it takes bytes from a watched slot.
+    pub(super) reads: bool,
+    /// The first watched slot that it puts bytes into.
+    pub(super) writes: Option<usize>,
     /// Index of the first step after which it is live.
     pub(super) from: usize,
     /// Index of the first step after which it no longer is; absent when it outlives the timeline.
     pub(super) until: Option<usize>,
-    /// Indices of the steps in which bytes of it land.
-    pub(super) landings: Vec<usize>,
-    /// The watched slots under it, as indices.
-    pub(super) slots: Vec<usize>,
 }
 
 /// Every access to a watched slot, in the order in which they were posted.
@@ -24,13 +23,6 @@ pub(super) fn flights(timeline: &Timeline) -> Vec<Flight> {
     let mut all: Vec<Flight> = Vec::new();
     let mut open: Vec<usize> = Vec::new();
     for (at, step) in timeline.steps.iter().enumerate() {
-        for event in &step.events {
-            if let Event::Land { op, .. } = event {
-                open.iter().filter(|&&i| all[i].op == *op).copied().collect::<Vec<_>>().into_iter().for_each(|i| {
-                    all[i].landings.push(at);
-                });
-            }
-        }
         let live = |f: &Flight| step.slots.iter().any(|s| s.in_flight.iter().any(|x| x.op == f.op));
         open.retain(|&i| {
             let keep = live(&all[i]);
@@ -41,21 +33,22 @@ pub(super) fn flights(timeline: &Timeline) -> Vec<Flight> {
         });
         for (slot, state) in step.slots.iter().enumerate() {
             for access in &state.in_flight {
-                match open.iter().find(|&&i| all[i].op == access.op) {
-                    Some(&i) if !all[i].slots.contains(&slot) => all[i].slots.push(slot),
-                    Some(_) => {}
-                    None => {
-                        open.push(all.len());
-                        all.push(Flight {
-                            op: access.op,
-                            life: access.life,
-                            direction: access.direction,
-                            from: at,
-                            until: None,
-                            landings: Vec::new(),
-                            slots: vec![slot],
-                        });
-                    }
+                let known = open.iter().copied().find(|&i| all[i].op == access.op);
+                let i = known.unwrap_or_else(|| {
+                    open.push(all.len());
+                    all.push(Flight {
+                        op: access.op,
+                        life: access.life,
+                        reads: false,
+                        writes: None,
+                        from: at,
+                        until: None,
+                    });
+                    all.len() - 1
+                });
+                match access.direction {
+                    Direction::Read => all[i].reads = true,
+                    Direction::Write => all[i].writes = all[i].writes.or(Some(slot)),
                 }
             }
         }
@@ -69,7 +62,7 @@ pub(super) fn toward(timeline: &Timeline, step: &TimelineStep, flights: &[Flight
         Event::Post { .. } => Some(Lane::Fabric),
         Event::Land { op, .. } if step.lane == Lane::Fabric => {
             let flight = flights.iter().rev().find(|f| f.op == *op)?;
-            Some(timeline.watched[*flight.slots.first()?].lane)
+            Some(timeline.watched[flight.writes?].lane)
         }
         _ => None,
     });

@@ -91,3 +91,57 @@ impl super::Timeline {
         self.watched.iter().enumerate().filter(|(_, slot)| hit(slot)).map(|(i, _)| i).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lifetime::{Arena, Life, Node, OpId, Place};
+
+    fn violation(kind: Kind, slots: &[Span], other: Option<Life>) -> Violation {
+        Violation {
+            kind,
+            place: Some(Place { node: Node(1), arena: Arena::KvPage }),
+            slots: slots.iter().copied().collect(),
+            cells: 4,
+            life: Life::first(0),
+            other,
+            op: Some(OpId(0)),
+            started: Some(Label(3)),
+            released: None,
+            broke: Label(9),
+        }
+    }
+
+    #[test]
+    fn sentences_name_the_slots_and_both_lives() {
+        let b = Some(Life::first(1));
+        let one = violation(Kind::WriteAfterFree, &[Span::new(2, 1)], b);
+        assert_eq!(headline(&one), "a late write of A lands in page 2, which B owns");
+        let two = violation(Kind::FreeInFlight, &[Span::new(1, 2), Span::new(7, 1)], None);
+        assert_eq!(headline(&two), "pages 1-2, 7 of A are freed while an access is still in flight");
+        let marked = MarkedViolation::of(&one, vec![0], |label| label.0 as usize + 1);
+        assert_eq!((marked.started, marked.released, marked.broke), (Some(4), None, 10));
+    }
+
+    #[test]
+    fn every_kind_has_a_sentence_with_or_without_the_other() {
+        for kind in Kind::ALL {
+            for other in [None, Some(Life::first(1))] {
+                let mut v = violation(kind, &[], other);
+                v.place = None;
+                let text = headline(&v);
+                assert!(
+                    text.contains(" A ") || text.starts_with("A ") || text.ends_with(" A") || text.contains("group"),
+                    "{kind}: {text}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn the_watched_slots_of_a_violation_are_found() {
+        let t = crate::report::sample::s14();
+        assert_eq!(t.concerned(&violation(Kind::StaleRead, &[Span::new(2, 3)], None)), [1]);
+        assert_eq!(t.concerned(&violation(Kind::StaleRead, &[Span::new(0, 3)], None)), [0, 1]);
+    }
+}

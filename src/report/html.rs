@@ -50,7 +50,8 @@ pub fn render_html(timelines: &[Timeline], summary: &Summary) -> String {
             }
         }
     };
-    page.into_string()
+    // Escaping leaves control characters alone, and a page may hold none.
+    page.into_string().chars().filter(|c| !c.is_control() || matches!(c, '\n' | '\t')).collect()
 }
 
 fn lead(timelines: &[Timeline]) -> String {

@@ -1,6 +1,9 @@
 //! Reports: what people look at.
 //!
-//! [`Timeline`] is the neutral model of one run.
+//! A [`Timeline`] says what happened, step by step, and what it did to the slots that race; see [`timeline`] for how to
+//! build one. It is drawn by [`render_terminal`], by [`render_html`] (several of them, under a [`Summary`]), and by
+//! [`render_mermaid`]. [`Table`] is for verdicts by case and profile. Everything renders to a string or a
+//! [`std::fmt::Write`]; [`write_whole`] puts it into a file, whole or not at all.
 mod elide;
 mod fill;
 mod flight;

@@ -174,3 +174,70 @@ pub(super) fn hostile() -> Timeline {
     }
     t
 }
+/// Prefill's source page is reused under a live read: what A's transfer then carries to decode is of another request.
+/// A later attempt, a request beyond Z, a metadata row, a page that is half another's, an access that never settles.
+pub(super) fn source_reuse() -> Timeline {
+    let source = Place { node: Node(0), arena: Arena::KvPage };
+    let rows = Place { node: Node(1), arena: Arena::MetadataRow };
+    let retry = Life { request: 0, generation: 1 };
+    let other = Life::first(31);
+    let at = |place, start, len| Cells { place, runs: [Span::new(start, len)].into_iter().collect() };
+    let own = |place, start| Slots { place, runs: [Span::new(start, 1)].into_iter().collect() };
+    let step = TimelineStep::new;
+    let mut t = Timeline::new("S20: prefill has no hold on the pages it sends");
+    t.watched = vec![
+        WatchedSlot::new("prefill page 9", Prefill, source, 9, 64),
+        WatchedSlot::new("page 3", Decode, KV, 3, 64),
+        WatchedSlot::new("metadata row 0", Decode, rows, 0, 1),
+    ];
+    t.push(
+        step(Decode, "rank 0", "reserves page 3 and metadata row 0 for the second attempt at A")
+            .because("D7")
+            .told(Event::Alloc { life: retry, slots: own(KV, 3) })
+            .told(Event::Alloc { life: retry, slots: own(rows, 0) }),
+    );
+    t.push(
+        step(Prefill, "rank 0", "computes A's chunk into page 9")
+            .because("P10")
+            .told(Event::Alloc { life: retry, slots: own(source, 9) })
+            .told(Event::Write { life: retry, cells: at(source, 9 * 64, 64) }),
+    );
+    let post = |op, from, to| Event::Post { op: OpId(op), life: retry, source: from, target: Some(to) };
+    let posted = t.push(step(Prefill, "worker 0", "posts A's page 9 to page 3").because("P13").told(post(
+        7,
+        Some(at(source, 9 * 64, 64)),
+        at(KV, 3 * 64, 64),
+    )));
+    t.push(step(Prefill, "worker 0", "posts A's first token").because("P13").told(post(8, None, at(rows, 0, 1))));
+    t.push(step(Fabric, "link 0", "lands 40 tokens").told(Event::Land { op: OpId(7), part: Span::new(0, 40) }));
+    t.push(step(Fabric, "link 0", "lands the row").told(Event::Land { op: OpId(8), part: Span::new(0, 1) }));
+    t.push(step(Prefill, "worker 0", "A's row is done").told(Event::Settle { op: OpId(8) }));
+    t.push(step(Client, "network", "decode's heartbeat is lost").to(Prefill).faulty());
+    let free = t.push(
+        step(Prefill, "rank 0", "fails A and releases page 9 at once")
+            .because("P19")
+            .told(Event::Free { life: retry, slots: own(source, 9) }),
+    );
+    t.push(
+        step(Prefill, "rank 0", "computes R31 into page 9")
+            .because("P8")
+            .told(Event::Alloc { life: other, slots: own(source, 9) })
+            .told(Event::Write { life: other, cells: at(source, 9 * 64, 64) }),
+    );
+    let broke = t.push(
+        step(Fabric, "link 0", "takes 24 tokens from page 9 and lands them in page 3")
+            .told(Event::Land { op: OpId(7), part: Span::new(40, 24) }),
+    );
+    t.violations = vec![
+        violation(Kind::FreeInFlight, "page 9 is freed while it is being sent", &[0], [Some(posted), None], free),
+        violation(
+            Kind::ReadAfterFree,
+            "the transfer of A#1 takes 24 tokens from page 9, which R31 owns",
+            &[0, 1],
+            [Some(posted), Some(free)],
+            broke,
+        ),
+    ];
+    t.fill_slots();
+    t
+}

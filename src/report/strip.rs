@@ -118,11 +118,17 @@ pub(super) fn columns(timeline: &Timeline, room: usize) -> Vec<Column> {
         let states = timeline.steps.iter().filter_map(|s| s.slots.get(slot));
         let flights = states.map(|s| s.in_flight.len()).max().unwrap_or(0).clamp(1, 3);
         let drawn = 2 + bytes as usize + 1 + 2 * flights;
-        let width = drawn.max(watched.label.width().min(14));
+        let width = drawn.max(watched.label.width().min(8));
         if let Some(rest) = left.checked_sub(width + GAP) {
             left = rest;
             chosen.push(Column { slot, start: 0, width, bytes, flights });
         }
+    }
+    // What is left goes to labels that are longer than what stands under them.
+    for column in &mut chosen {
+        let more = timeline.watched[column.slot].label.width().min(16).saturating_sub(column.width).min(left);
+        column.width += more;
+        left -= more;
     }
     chosen.sort_by_key(|c| c.slot);
     let mut start = GAP;
@@ -243,9 +249,11 @@ pub(super) fn legend(timeline: &Timeline, drawn: &[Column], glyphs: &Glyphs) -> 
         format!("{}A read", glyphs.read),
         format!("{} as before", glyphs.same),
     ];
-    if timeline.steps.iter().flat_map(|s| &s.slots).filter_map(|s| s.owner).any(|o| o.generation > 0) {
-        slots.push("a is a later attempt at A".to_owned());
-    }
+    let mut lives: Vec<Life> = timeline.steps.iter().flat_map(|s| &s.slots).filter_map(|s| s.owner).collect();
+    lives.sort_unstable();
+    lives.dedup();
+    let short = lives.iter().filter(|life| glyph(**life) != life.to_string());
+    slots.extend(short.map(|life| format!("{} is {life}", glyph(*life))));
     match timeline.watched.len() - drawn.len() {
         0 => {}
         n => slots.push(format!("{n} more watched, too narrow to draw")),

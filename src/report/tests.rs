@@ -26,6 +26,7 @@ fn the_race_at_80_100_120_and_160_columns() {
         let out = terminal(&sample::s14(), TerminalOptions { width, ..PLAIN });
         golden(&format!("s14-{width}.txt"), &out);
     }
+    golden("s20-100.txt", &terminal(&sample::source_reuse(), TerminalOptions { width: 100, ..PLAIN }));
     golden("s14-ascii-80.txt", &terminal(&sample::s14(), TerminalOptions { ascii: true, ..PLAIN }));
     golden("s14-100.ansi", &terminal(&sample::s14(), TerminalOptions { width: 100, styled: true, ..PLAIN }));
 }
@@ -45,7 +46,7 @@ fn a_long_run_leaves_out_what_touches_nothing() {
 fn no_line_is_wider_than_the_terminal_but_the_command() {
     use unicode_width::UnicodeWidthStr as _;
     for width in [60, 80, 100, 133, 160] {
-        for timeline in [sample::s14(), sample::long(), sample::hostile()] {
+        for timeline in [sample::s14(), sample::long(), sample::source_reuse(), sample::hostile()] {
             for line in terminal(&timeline, TerminalOptions { width, ..PLAIN }).lines() {
                 assert!(line.width() <= width || line.starts_with("reproduce"), "{width}: {line}");
                 assert!(!line.contains('\u{1b}'));
@@ -123,7 +124,8 @@ fn the_page_is_well_formed_and_loads_nothing() {
     }
     if std::env::var_os("PAGEFENCE_UPDATE_GOLDEN").is_some() {
         let out = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/report-sample.html");
-        super::write_whole(&out, render_html(&[sample::s14(), sample::long(), sample::hostile()], &summary())).unwrap();
+        let timelines = [sample::s14(), sample::source_reuse(), sample::long(), sample::hostile()];
+        super::write_whole(&out, render_html(&timelines, &summary())).unwrap();
     }
 }
 

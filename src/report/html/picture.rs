@@ -2,7 +2,7 @@
 
 use super::super::elide::{self, Row};
 use super::super::flight::{self, Flight};
-use super::super::timeline::{Direction, Lane, SlotState, Timeline, TimelineStep};
+use super::super::timeline::{Lane, SlotState, Timeline, TimelineStep};
 use super::{class, hue, link, mark};
 use crate::lifetime::Event;
 use maud::{Markup, html};
@@ -20,19 +20,22 @@ struct Geometry<'a> {
     lanes: [usize; 5],
 }
 
-const LABELS: usize = 128;
+/// How wide the picture may be before it scrolls.
+const PAGE: usize = 1096;
 const HEAD: usize = 44;
 const LANE: usize = 46;
 const TRACK: usize = 24;
 const GAP: usize = 34;
-const SLOT: usize = 66;
+const SLOT: usize = 72;
 const OWNER: usize = 28;
-const BYTES: usize = 20;
+const BYTES: usize = 26;
+/// A label is cut after so many characters.
+const LABEL: usize = 24;
 
 /// Draws it, with a legend.
 pub(super) fn picture(id: usize, timeline: &Timeline) -> Markup {
     let g = Geometry::new(timeline);
-    let width = g.edges.last().copied().unwrap_or(LABELS) + 16;
+    let width = g.right() + 16;
     let slots = g.lanes[4] + 22;
     let height = slots + SLOT * timeline.watched.len();
     html! {
@@ -78,8 +81,9 @@ fn hatches(id: usize) -> Markup {
 impl<'a> Geometry<'a> {
     fn new(timeline: &'a Timeline) -> Self {
         let rows = elide::rows(timeline, 3);
-        let column = (1020 / rows.len().max(1)).clamp(36, 64);
-        let mut edges = vec![LABELS];
+        let widest = timeline.watched.iter().map(|w| w.label.chars().count().min(LABEL)).max().unwrap_or(0);
+        let mut edges = vec![(72 + 8 * widest).max(128)];
+        let column = (PAGE.saturating_sub(edges[0]) / rows.len().max(1)).clamp(36, 88);
         for row in &rows {
             let wide = if matches!(row, Row::Gap { .. }) { GAP } else { column };
             edges.push(edges[edges.len() - 1] + wide);
@@ -92,6 +96,16 @@ impl<'a> Geometry<'a> {
             lanes[i + 1] = lanes[i] + height;
         }
         Self { timeline, flights, tracks, rows, edges, lanes }
+    }
+
+    /// Where the labels end and time begins.
+    fn left(&self) -> usize {
+        self.edges[0]
+    }
+
+    /// Where time ends.
+    fn right(&self) -> usize {
+        self.edges[self.edges.len() - 1]
     }
 
     /// The rows that are steps, as (row, index of the step).
@@ -113,7 +127,7 @@ impl<'a> Geometry<'a> {
             Row::Step(step) => step == at,
             Row::Gap { from, until } => (from..until).contains(&at),
         };
-        self.rows.iter().position(holds).map_or(LABELS, |row| self.middle(row))
+        self.rows.iter().position(holds).map_or(self.left(), |row| self.middle(row))
     }
 
     fn y(&self, lane: Lane) -> usize {
@@ -144,14 +158,14 @@ impl<'a> Geometry<'a> {
     }
 
     fn background(&self, height: usize) -> Markup {
-        let right = self.edges[self.edges.len() - 1];
+        let (left, right) = (self.left(), self.right());
         html! {
             @for lane in Lane::ALL {
                 @let (top, bottom) = (self.lanes[lane.column()], self.lanes[lane.column() + 1]);
-                rect.lane x=(LABELS) y=(top) width=(right - LABELS) height=(bottom - top) {}
+                rect.lane x=(left) y=(top) width=(right - left) height=(bottom - top) {}
                 text.label x="16" y=(self.y(lane) + 4) { (lane.name()) }
                 @if lane != Lane::Fabric {
-                    line.rail x1=(LABELS) x2=(right) y1=(self.y(lane)) y2=(self.y(lane)) {}
+                    line.rail x1=(left) x2=(right) y1=(self.y(lane)) y2=(self.y(lane)) {}
                 }
             }
             text.sub x="16" y=(HEAD - 6) { "step" }
@@ -182,7 +196,7 @@ impl<'a> Geometry<'a> {
     }
 
     fn flights(&self, id: usize) -> Markup {
-        let right = self.edges[self.edges.len() - 1];
+        let right = self.right();
         html! {
             @for (i, flight) in self.flights.iter().enumerate() {
                 @let from = self.x(flight.from);
@@ -194,7 +208,7 @@ impl<'a> Geometry<'a> {
                     rect class=(format!("life{hue} tint")) x=(from) y=(top) width=(wide) height="16" rx="4" {}
                     rect x=(from) y=(top) width=(wide) height="16" rx="4" fill=(format!("url(#t{id}-h{hue})")) opacity=".35" {}
                     rect class=(format!("stroke{hue}")) x=(from) y=(top) width=(wide) height="16" rx="4" fill="none" stroke-width="1.5" {}
-                    @if self.tracks[..i].contains(&self.tracks[i]) || from < LABELS + 110 {
+                    @if self.tracks[..i].contains(&self.tracks[i]) || from < self.left() + 24 + 8 * what(flight).len() {
                         text.label x=(from + 10) y=(top + 12) { (flight.life) }
                     } @else {
                         text.label.end x=(from - 10) y=(top + 12) { (what(flight)) }
@@ -251,8 +265,8 @@ impl<'a> Geometry<'a> {
         let watched = &self.timeline.watched[slot];
         html! {
             text.label x="16" y=(top + 18) { (short(&watched.label)) title { (watched.label) } }
-            text.sub x=(LABELS - 10) y=(top + 18) text-anchor="end" { "owner" }
-            text.sub x=(LABELS - 10) y=(top + OWNER + 16) text-anchor="end" { "bytes" }
+            text.sub x=(self.left() - 10) y=(top + 18) text-anchor="end" { "owner" }
+            text.sub x=(self.left() - 10) y=(top + OWNER + 16) text-anchor="end" { "bytes" }
             @for (x, wide, state) in self.runs(slot, |a, b| a.owner == b.owner) { (owner(&state, x, top, wide)) }
             @for (x, wide, state) in self.runs(slot, |a, b| a.in_flight == b.in_flight && a.owner == b.owner) {
                 @for access in &state.in_flight {
@@ -331,7 +345,10 @@ fn bytes(state: &SlotState, x: usize, y: usize, wide: usize) -> Markup {
                 None => rect.unwritten x=(x + 1) y=(top) width=(wide - 2) height=(high) rx="2" {},
                 Some(life) => {
                     rect class=(format!("life{} solid", hue(life))) x=(x + 1) y=(top) width=(wide - 2) height=(high) rx="2" {}
-                    @if high >= 9 { text.on x=(x + 8) y=(top + high / 2 + 4) { (life) } }
+                    @if high >= 8 {
+                        @let size = (high - 1).min(12);
+                        text.on x=(x + 8) y=(top + high / 2 + size / 3) style=(format!("font-size:{size}px")) { (life) }
+                    }
                     @if state.owner.is_some_and(|owner| owner != life) {
                         rect.foreign x=(x + 2) y=(top + 1) width=(wide - 4) height=(high.max(3) - 2) rx="2" {}
                     }
@@ -342,14 +359,20 @@ fn bytes(state: &SlotState, x: usize, y: usize, wide: usize) -> Markup {
 }
 
 fn what(flight: &Flight) -> String {
-    match flight.direction {
-        Direction::Write => format!("write of {}", flight.life),
-        Direction::Read => format!("read of {}", flight.life),
-    }
+    let way = match (flight.reads, flight.writes) {
+        (true, Some(_)) => "transfer",
+        (true, None) => "read",
+        (false, _) => "write",
+    };
+    format!("{way} of {}", flight.life)
 }
 
 fn short(label: &str) -> String {
-    if label.chars().count() <= 10 { label.to_owned() } else { label.chars().take(9).chain(['…']).collect() }
+    if label.chars().count() <= LABEL {
+        label.to_owned()
+    } else {
+        label.chars().take(LABEL - 1).chain(['…']).collect()
+    }
 }
 
 /// Gives each flight the first track on which nothing else flies.

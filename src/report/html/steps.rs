@@ -18,7 +18,7 @@ pub(super) fn steps(id: usize, timeline: &Timeline) -> Markup {
                 thead {
                     tr {
                         th.num { "#" } th {} th { "lane" } th { "who" } th { "what happens" } th { "protocol" }
-                        @for slot in &timeline.watched { th { (slot.label) } }
+                        @for slot in &timeline.watched { th.slot { (slot.label) } }
                     }
                 }
                 tbody {
@@ -50,7 +50,7 @@ fn step(id: usize, timeline: &Timeline, at: usize) -> Markup {
             } }
             td.soft { (step.lane.name()) }
             td.soft.actor[step.actor.len() < 24] { (step.actor) }
-            td {
+            td.text {
                 (step.text)
                 @for v in timeline.violations.iter().filter(|v| v.broke == step.number) {
                     p.danger[v.severity() <= Severity::Race] {
