@@ -13,4 +13,8 @@
 pub mod cell;
 pub mod explore;
 pub mod lifetime;
+<<<<<<< HEAD
 pub mod platform;
+=======
+pub mod report;
+>>>>>>> a6dea260365fea2db6fae0f72953ba8925ba0bcd

@@ -1,0 +1,33 @@
+//! Reports: what people look at.
+//!
+//! A [`Timeline`] says what happened, step by step, and what it did to the slots that race; see [`timeline`] for how to
+//! build one. It is drawn by [`render_terminal`], by [`render_html`] (several of them, under a [`Summary`]), and by
+//! [`render_mermaid`]. [`Table`] is for verdicts by case and profile. Everything renders to a string or a
+//! [`std::fmt::Write`]; [`write_whole`] puts it into a file, whole or not at all.
+mod elide;
+mod fill;
+mod flight;
+mod headline;
+mod html;
+mod ink;
+mod mermaid;
+mod strip;
+mod table;
+mod terminal;
+pub mod timeline;
+mod write;
+
+#[cfg(test)]
+mod sample;
+#[cfg(test)]
+mod tests;
+
+pub use headline::{headline, slots_text};
+pub use html::{Summary, render_html};
+pub use mermaid::render_mermaid;
+pub use table::{Cell, Table, Tone, render_table};
+pub use terminal::{TerminalOptions, render_terminal};
+pub use timeline::{
+    Direction, InFlight, Lane, MarkedViolation, Portion, Role, SlotState, Timeline, TimelineStep, WatchedSlot,
+};
+pub use write::{WriteError, write_whole};
