@@ -9,12 +9,10 @@
 //! * [`platform`]: what holds shared state; one thread or many.
 //! * [`cell`]: the engine's protocol, each version-dependent behaviour a switch.
 //! * [`explore`]: exhaustive search, random walks, minimisation, replay.
+//! * [`report`]: timelines, tables, pages.
 
 pub mod cell;
 pub mod explore;
 pub mod lifetime;
-<<<<<<< HEAD
 pub mod platform;
-=======
 pub mod report;
->>>>>>> a6dea260365fea2db6fae0f72953ba8925ba0bcd
