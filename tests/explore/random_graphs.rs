@@ -60,9 +60,11 @@ proptest! {
         prop_assert!(all.closed);
         prop_assert_eq!(as_naive(&all), naive(&graph, stop_at));
         for found in &all.findings {
-            let tail = if found.at_rest { TAIL } else { Tail::Stop };
-            let shown = shows(&graph, &found.steps, tail);
-            prop_assert!(shown.contains(&(found.signature, found.steps.len())), "{:?}", found);
+            // A drain may take more steps on the spot, which violate something but lead nowhere, before it judges.
+            let (tail, most) = if found.at_rest { (TAIL, usize::MAX) } else { (Tail::Stop, found.steps.len()) };
+            let mut shown = shows(&graph, &found.steps, tail).into_iter();
+            let steps = shown.find(|(signature, _)| *signature == found.signature).map(|(_, steps)| steps);
+            prop_assert!(steps.is_some_and(|steps| (found.steps.len()..=most).contains(&steps)), "{:?}", found);
         }
         let three = exhaustive(&graph, &ExhaustiveOptions { jobs: 3, ..options }, &Budget::default());
         prop_assert_eq!(&three, &all);
