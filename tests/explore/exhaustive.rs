@@ -35,11 +35,11 @@ fn reference_machine_has_its_known_size() {
 fn any_number_of_workers_gives_the_same_result() {
     for plant in PLANTS {
         for symmetry in [false, true] {
-            // Levels of several thousand states, so that work is really shared.
-            let machine = PageMachine::new(3, 3, 2).plant(plant);
+            // Levels of a thousand states and more, so that work is really shared.
+            let machine = PageMachine::new(3, 2, 2).plant(plant);
             let options = ExhaustiveOptions { symmetry, stop_at: Some(Severity::Corruption), jobs: 1 };
             let one = search(&machine, &options);
-            assert!(one.closed && one.states > 1000);
+            assert!(one.closed && (symmetry || one.states > 10_000));
             for jobs in [2, 3, 8] {
                 assert_eq!(search(&machine, &ExhaustiveOptions { jobs, ..options }), one, "{plant:?} {jobs}");
             }
