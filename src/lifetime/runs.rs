@@ -17,7 +17,7 @@ struct Segment<V> {
 /// The form is canonical: neighbouring runs differ, so two maps that hold the same values are structurally equal and
 /// hash alike. Work and memory go with the number of runs, never with `len`: a pool of a million free tokens is one
 /// run. Up to `N` runs are stored in place, without heap.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(PartialEq, Eq, Hash)]
 pub struct Runs<V: Copy + Eq, const N: usize = 8> {
     segments: SmallVec<[Segment<V>; N]>,
 }
@@ -26,11 +26,23 @@ impl<V: Copy + Eq, const N: usize> Runs<V, N> {
     /// The map that holds `value` at each of the indices `0 .. len`.
     #[must_use]
     pub fn new(len: u32, value: V) -> Self {
-        let mut segments = SmallVec::new();
-        if len > 0 {
-            segments.push(Segment { end: len, value });
+        let mut runs = Self::default();
+        runs.extend(len, value);
+        runs
+    }
+
+    /// Adds `more` indices at the end, which hold `value`.
+    ///
+    /// # Panics
+    ///
+    /// When 32 bits do not count all indices.
+    pub fn extend(&mut self, more: u32, value: V) {
+        let end = self.len().checked_add(more).expect("indices are counted in 32 bits");
+        match self.segments.last_mut() {
+            Some(last) if last.value == value => last.end = end,
+            _ if more > 0 => self.segments.push(Segment { end, value }),
+            _ => {}
         }
-        Self { segments }
     }
 
     /// How many indices the map has.
@@ -69,6 +81,9 @@ impl<V: Copy + Eq, const N: usize> Runs<V, N> {
         assert!(span.end() <= self.len(), "{span:?} reaches past {}", self.len());
         let (mut low, mut high) = (self.position(span.start), self.position(span.end() - 1));
         let (first, last) = (self.segments[low], self.segments[high]);
+        if low == high && first.value == value {
+            return;
+        }
         let mut pieces = SmallVec::<[Segment<V>; 3]>::new();
         let mut end = span.end();
         // What the first run keeps to the left; or, where the span starts on a boundary, a neighbour that it joins.
@@ -138,6 +153,19 @@ impl<V: Copy + Eq, const N: usize> Runs<V, N> {
             self.segments.insert(low, pieces[0]);
         }
         self.segments[low..low + pieces.len()].copy_from_slice(pieces);
+    }
+}
+
+impl<V: Copy + Eq, const N: usize> Default for Runs<V, N> {
+    fn default() -> Self {
+        Self { segments: SmallVec::new() }
+    }
+}
+
+impl<V: Copy + Eq, const N: usize> Clone for Runs<V, N> {
+    fn clone(&self) -> Self {
+        // A search clones states all the time, and this is one copy of memory where the derived one goes by segment.
+        Self { segments: SmallVec::from_slice(&self.segments) }
     }
 }
 
