@@ -79,36 +79,31 @@ impl<V: Copy + Eq, const N: usize> Runs<V, N> {
             return;
         }
         assert!(span.end() <= self.len(), "{span:?} reaches past {}", self.len());
-        let (mut low, mut high) = (self.position(span.start), self.position(span.end() - 1));
-        let (first, last) = (self.segments[low], self.segments[high]);
+        let mut low = self.position(span.start);
+        let first = self.segments[low];
+        let mut high = if span.end() <= first.end { low } else { self.position(span.end() - 1) };
+        let last = self.segments[high];
         if low == high && first.value == value {
             return;
         }
-        let mut pieces = SmallVec::<[Segment<V>; 3]>::new();
-        let mut end = span.end();
+        let mut new = Segment { end: span.end(), value };
         // What the first run keeps to the left; or, where the span starts on a boundary, a neighbour that it joins.
+        let mut left = None;
         if self.start(low) < span.start {
-            if first.value != value {
-                pieces.push(Segment { end: span.start, value: first.value });
-            }
+            left = (first.value != value).then_some(Segment { end: span.start, ..first });
         } else if low > 0 && self.segments[low - 1].value == value {
             low -= 1;
         }
         // The same to the right.
-        let mut rest = None;
-        if last.end > end {
-            if last.value == value {
-                end = last.end;
-            } else {
-                rest = Some(last);
-            }
+        let mut right = None;
+        if last.end > new.end {
+            right = (last.value != value).then_some(last);
+            new.end = if right.is_some() { new.end } else { last.end };
         } else if let Some(next) = self.segments.get(high + 1).filter(|next| next.value == value) {
-            end = next.end;
+            new.end = next.end;
             high += 1;
         }
-        pieces.push(Segment { end, value });
-        pieces.extend(rest);
-        self.replace(low, high, &pieces);
+        self.replace(low, high, left, new, right);
     }
 
     /// The runs inside `span`, clipped to it, in ascending order. What lies past the end of the map is left out.
@@ -143,16 +138,32 @@ impl<V: Copy + Eq, const N: usize> Runs<V, N> {
         segment.checked_sub(1).map_or(0, |before| self.segments[before].end)
     }
 
-    /// Puts `pieces` where the segments `low ..= high` are.
-    fn replace(&mut self, low: usize, high: usize, pieces: &[Segment<V>]) {
-        let old = high - low + 1;
-        if pieces.len() < old {
-            self.segments.drain(low..low + old - pieces.len());
+    /// Puts one to three segments where the segments `low ..= high` are.
+    fn replace(
+        &mut self,
+        low: usize,
+        high: usize,
+        left: Option<Segment<V>>,
+        new: Segment<V>,
+        right: Option<Segment<V>>,
+    ) {
+        let (before, after) = (usize::from(left.is_some()), usize::from(right.is_some()));
+        let (old_end, new_end) = (high + 1, low + before + 1 + after);
+        // One move of the tail, instead of one for each segment that comes or goes.
+        let len = self.segments.len();
+        for _ in old_end..new_end {
+            self.segments.push(new);
         }
-        for _ in old..pieces.len() {
-            self.segments.insert(low, pieces[0]);
+        self.segments.copy_within(old_end..len, new_end);
+        self.segments.truncate(len + new_end - old_end);
+        let place = &mut self.segments[low..new_end];
+        place[before] = new;
+        if let Some(left) = left {
+            place[0] = left;
         }
-        self.segments[low..low + pieces.len()].copy_from_slice(pieces);
+        if let Some(right) = right {
+            place[before + 1] = right;
+        }
     }
 }
 
