@@ -32,8 +32,9 @@ use smallvec::SmallVec;
 ///   reused in flight by the event that truly gives it away.
 /// * Violations of one event are joined by kind, place, lives and access; then `started` speaks of the lowest slot.
 ///   `cells` counts what is read, written or landed; it is 0 for facts about whole slots (alloc, free, leak).
-/// * `life` is whose access is wrong, so for an access in flight it is the access's life, and `other` is who freed the
-///   slot, owns it now, or reads it; `other` is absent when that is the same life.
+/// * `life` is whose access is wrong. For an access in flight that is the access's life, and `other` is who freed the
+///   slot or owns it now; for a torn read it is the reader, and `other` is the writer. `other` is absent when it would
+///   be the same life.
 /// * A read may be torn *and* stale *and* after free: these are different facts and all are reported.
 /// * Content flows with a landing from source to target, whether or not it was right at the source.
 /// * A life is remembered while it has begun and not finished, owns a slot, or has an access in flight. Then all that
@@ -90,7 +91,7 @@ impl Oracle {
             Event::Free { life, slots } => self.free(label, *life, slots, out),
             Event::Write { life, cells } => self.write(label, *life, cells, out),
             Event::Post { op, life, source, target } => {
-                self.post(LiveOp::new(*op, *life, source.as_ref(), target.as_ref(), label));
+                self.post(label, *op, *life, source.as_ref(), target.as_ref());
             }
             Event::Land { op, part } => self.land(label, *op, *part, out),
             Event::Settle { op } => self.settle(*op),

@@ -54,16 +54,17 @@ impl Oracle {
 
     /// `post`: only registers the access. Posting on a slot that is not the life's own moves nothing yet; the landing
     /// is judged. An access of the same name that is live counts as settled.
-    pub(super) fn post(&mut self, op: LiveOp) {
-        for cells in op.source.iter().chain(&op.target) {
+    pub(super) fn post(&mut self, label: Label, op: OpId, life: Life, source: Option<&Cells>, target: Option<&Cells>) {
+        for cells in source.into_iter().chain(target) {
             let _ = self.memory.of_cells(cells);
         }
-        match self.find_op(op.op) {
+        let new = LiveOp::new(op, life, source, target, label);
+        match self.find_op(op) {
             Ok(at) => {
-                let old = std::mem::replace(&mut self.ops[at], op);
+                let old = std::mem::replace(&mut self.ops[at], new);
                 self.retire(old.life);
             }
-            Err(at) => self.ops.insert(at, op),
+            Err(at) => self.ops.insert(at, new),
         }
     }
 
