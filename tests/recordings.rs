@@ -4,6 +4,7 @@
 use pagefence::lifetime::{Arena, Event, Kind, Label, Life, Node, OpId, Place, Span, Verdict};
 use pagefence::trace::schema::{Context, NodeDeclaration};
 use pagefence::trace::{Answers, AuditOptions, AuditReport, Finding, Format, Held, Reader, Sink, audit};
+use proptest::prelude::*;
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::BufReader;
@@ -226,4 +227,46 @@ fn the_importer_knows_pools_verdicts_and_double_frees() {
             (refusal, "long", "answers", Verdict::Rejected),
         ]
     );
+}
+
+const ALL: [&str; 5] = [
+    "incident-0.5.11.jsonl",
+    "incident-0.5.22.jsonl",
+    "late-write-0.5.11.jsonl",
+    "late-write-0.5.23-default.jsonl",
+    "late-write-0.5.23-timeout1s.jsonl",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Lines lost, doubled, out of order and altered: an error or a verdict, never a panic.
+    #[test]
+    fn damaged_recordings_never_panic(
+        which in 0..ALL.len(),
+        edits in proptest::collection::vec((0..4_u8, any::<[prop::sample::Index; 2]>(), any::<u8>()), 1..12),
+    ) {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/traces").join(ALL[which]);
+        let text = std::fs::read(path).unwrap();
+        let mut lines: Vec<Vec<u8>> = text.split(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect();
+        for (edit, [one, other], byte) in edits {
+            let at = one.index(lines.len());
+            match edit {
+                0 => drop(lines.remove(at)),
+                1 => lines.insert(at, lines[at].clone()),
+                2 => lines.swap(at, other.index(lines.len())),
+                _ if lines[at].is_empty() => {}
+                _ => {
+                    let digits: Vec<usize> = (0..lines[at].len()).filter(|&i| lines[at][i].is_ascii_digit()).collect();
+                    if let Some(&digit) = digits.get(other.index(digits.len().max(1))) {
+                        lines[at][digit] = b'0' + byte % 10;
+                    }
+                }
+            }
+        }
+        let damaged = lines.join(&b'\n');
+        let lenient = AuditOptions { lenient: true, ..AuditOptions::default() };
+        let _ = audit("damaged", &damaged[..], &AuditOptions::default());
+        let _ = audit("damaged", &damaged[..], &lenient);
+    }
 }
