@@ -254,7 +254,10 @@ proptest! {
             match edit {
                 0 => drop(lines.remove(at)),
                 1 => lines.insert(at, lines[at].clone()),
-                2 => lines.swap(at, other.index(lines.len())),
+                2 => {
+                    let other = other.index(lines.len());
+                    lines.swap(at, other);
+                }
                 _ if lines[at].is_empty() => {}
                 _ => {
                     let digits: Vec<usize> = (0..lines[at].len()).filter(|&i| lines[at][i].is_ascii_digit()).collect();
