@@ -8,6 +8,8 @@ mod life;
 mod oracle;
 mod runs;
 mod slot;
+#[cfg(test)]
+mod tests;
 mod violation;
 
 pub use event::{Answer, Event, Verdict};

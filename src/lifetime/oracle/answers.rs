@@ -2,7 +2,6 @@
 
 use super::Oracle;
 use super::draft::{Draft, Fact};
-use super::space::Hold;
 use crate::lifetime::{Answer, Kind, Label, Life, Verdict, Violation};
 use smallvec::SmallVec;
 
@@ -123,18 +122,19 @@ impl Oracle {
         self.lives.iter().filter(|record| record.begun.is_some()).map(|record| record.life)
     }
 
-    /// Forgets a life that need not end any more, owns nothing and has nothing in flight.
+    /// Forgets a life that need not end any more and either owns nothing and has nothing in flight, or has no decision
+    /// that is worth remembering.
     pub(super) fn retire(&mut self, life: Life) {
         let Ok(at) = self.find_life(life) else { return };
-        if self.lives[at].begun.is_none() && !self.is_present(life) {
+        let record = &self.lives[at];
+        if record.begun.is_none() && (record.groups.is_empty() || !self.is_present(life)) {
             self.lives.remove(at);
         }
     }
 
     /// Whether a life owns a slot or has an access in flight.
     fn is_present(&self, life: Life) -> bool {
-        let owns = |(_, owner): (_, Option<Hold>)| owner.is_some_and(|owner| owner.life == life);
-        self.ops.iter().any(|op| op.life == life) || self.spaces.iter().any(|space| space.owners.iter().any(owns))
+        self.ops.iter().any(|op| op.life == life) || self.memory.is_owner(life)
     }
 
     /// The record of a life, a new one when there is none.

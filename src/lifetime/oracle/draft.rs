@@ -1,7 +1,7 @@
 //! The violations of one event while they are being put together.
 
+use super::memory::Hold;
 use super::op::LiveOp;
-use super::space::Hold;
 use super::spans::include;
 use crate::lifetime::{Kind, Label, Life, OpId, Place, Span, Spans, Violation};
 
