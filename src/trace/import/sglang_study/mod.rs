@@ -3,7 +3,7 @@
 //!
 //! What its events mean here:
 //!
-//! * `reserve` does not say for whom. The importer looks ahead, within [`MAX_AHEAD`] lines, to the event that does: on
+//! * `reserve` does not say for whom. The importer looks ahead, within 256 lines, to the event that does: on
 //!   decode `publish_dst` names the room, on prefill `run_batch` names the request; a page that `alloc_decode` adds
 //!   goes to the request of the same batch that has filled its last one, and where several have, to the one whose
 //!   later page list or free shows it.
