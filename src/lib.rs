@@ -10,9 +10,13 @@
 //! * [`cell`]: the engine's protocol, each version-dependent behaviour a switch.
 //! * [`explore`]: exhaustive search, random walks, minimisation, replay.
 //! * [`report`]: timelines, tables, pages.
+//! * [`trace`]: the event schema, the auditor of recorded traces, importers.
+//! * [`gate`]: whether the pools that a server allocated cover the context that it advertises.
 
 pub mod cell;
 pub mod explore;
+pub mod gate;
 pub mod lifetime;
 pub mod platform;
 pub mod report;
+pub mod trace;
