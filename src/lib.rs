@@ -10,12 +10,14 @@
 //! * [`cell`]: the engine's protocol, each version-dependent behaviour a switch.
 //! * [`explore`]: exhaustive search, random walks, minimisation, replay.
 //! * [`report`]: timelines, tables, pages.
+//! * [`input`]: files from outside, bounded.
 //! * [`trace`]: recorded events of real engines, judged by the same oracle.
 //! * [`gate`]: whether every admitted prompt fits into the pool that a node really has.
 
 pub mod cell;
 pub mod explore;
 pub mod gate;
+pub mod input;
 pub mod lifetime;
 pub mod platform;
 pub mod report;
