@@ -36,6 +36,7 @@ pub use canary::{MissedCanary, canary};
 pub use drain::Drained;
 pub use exhaustive::{Exhaustive, ExhaustiveOptions, exhaustive};
 pub use families::Families;
+pub(crate) use finding::DRAIN as DRAIN_BOUND;
 pub use finding::{Finding, Origin, Reproduction, Seen};
 pub use fingerprint::{Fingerprinter, fingerprint, mix};
 pub use found::Found;
