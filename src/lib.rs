@@ -11,6 +11,7 @@
 //! * [`explore`]: exhaustive search, random walks, minimisation, replay.
 //! * [`report`]: timelines, tables, pages.
 //! * [`input`]: files from outside, bounded.
+//! * [`library`]: scopes and profiles, shipped or from TOML files.
 //! * [`trace`]: recorded events of real engines, judged by the same oracle.
 //! * [`gate`]: whether every admitted prompt fits into the pool that a node really has.
 
@@ -18,6 +19,7 @@ pub mod cell;
 pub mod explore;
 pub mod gate;
 pub mod input;
+pub mod library;
 pub mod lifetime;
 pub mod platform;
 pub mod report;
