@@ -3,6 +3,7 @@
 use super::message::Http;
 use super::scope::{Policy, Scope};
 use super::site::Site;
+use super::switch::Switch;
 use super::world::{Config, Ctx, Probe};
 use crate::lifetime::{Answer, Event, Verdict};
 use crate::platform::{Platform, Shared};
@@ -159,15 +160,17 @@ pub fn prefill_reply<P: Platform, T: Probe>(request: u8, reply: Reply, ctx: &mut
 /// The decode leg ends, and with it the answer.
 pub fn decode_reply<P: Platform, T: Probe>(request: u8, reply: Reply, ctx: &mut Ctx<'_, P, T>) {
     let policy = ctx.config.scope.policy;
-    let (answers, cancels) = ctx.world.balancer.with(|balancer| {
+    let (answers, cancels, refused) = ctx.world.balancer.with(|balancer| {
         let pair = balancer.pair_mut(request);
         pair.decode = Leg::Done(reply.verdict);
         let failed = reply.verdict != Verdict::Success;
         let cancels = failed && policy == Policy::HoldAndCancel && pair.prefill == Leg::Open;
-        (pair.client == Client::Waiting, cancels)
+        (pair.client == Client::Waiting, cancels, failed && pair.prefill == Leg::Done(Verdict::Rejected))
     });
     if answers {
-        answer(request, reply, ctx);
+        // The first reason is what the client is owed, also where the other leg has a later one of its own.
+        let first = refused && ctx.on(Switch::StickyReason);
+        answer(request, if first { Reply::error(Verdict::Rejected) } else { reply }, ctx);
     }
     if cancels {
         ctx.world.net.prefill_http.with(|queue| queue.push(Http::Abort(request)));

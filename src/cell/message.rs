@@ -81,6 +81,8 @@ pub enum ToDecode {
 pub struct AuxData {
     /// The room.
     pub key: RoomKey,
+    /// The request, by which the oracle knows it.
+    pub request: u8,
     /// The destination row.
     pub row: Slots,
     /// What to put there.

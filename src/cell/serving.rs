@@ -103,6 +103,7 @@ impl<P: Platform> Cell<P> {
             Step::Deliver(Lane::Aux { from, to }) => decode::listen_aux(to, from, &mut ctx),
             Step::Lose(lane) => {
                 self.suffered.losses += 1;
+                ctx.world.lost.with(|lost| *lost += 1);
                 lose(lane, &mut ctx);
             }
             Step::Land { op, piece } => land(OpId(u32::from(op)), piece, &mut ctx),
@@ -134,6 +135,7 @@ impl<P: Platform> Cell<P> {
         self.suffered.kills += 1;
         self.health = PrefillHealth::Dead;
         let mut ctx = Ctx { world: &self.world, config, probe };
+        ctx.world.lost.with(|lost| *lost += 1);
         for transfer in ctx.world.fabric.with(|fabric| fabric.take_all()) {
             if transfer.live() {
                 ctx.emit(Site::PrefillDeath, Event::Settle { op: transfer.op });
@@ -191,7 +193,7 @@ impl<P: Platform> Cell<P> {
             Step::KillPrefill => alive && self.suffered.kills < faults.kills,
             Step::ReplacePrefill => !alive,
             Step::Heartbeat => self.health == PrefillHealth::Dead,
-            Step::Elapse => self.prefill.clone().elapse() || self.decode.clone().elapse(),
+            Step::Elapse => self.prefill.timer_runs() || self.decode.timer_runs(),
         }
     }
 
@@ -205,7 +207,10 @@ impl<P: Platform> Cell<P> {
     }
 
     fn deliverable(&self, lane: Lane, config: &Config) -> bool {
-        if !lanes(&config.scope).any(|known| known == lane) {
+        let (Lane::ToPrefill { from: decode, to: prefill }
+        | Lane::ToDecode { from: prefill, to: decode }
+        | Lane::Aux { from: prefill, to: decode }) = lane;
+        if prefill >= config.scope.prefill_ranks || decode >= config.scope.decode_ranks {
             return false;
         }
         match lane {

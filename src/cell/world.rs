@@ -172,6 +172,8 @@ pub struct World<P: Platform> {
     pub fabric: P::Cell<Fabric>,
     /// The balancer and its clients.
     pub balancer: P::Cell<Balancer>,
+    /// How often messages have been lost. The model's own memory: no engine knows.
+    pub lost: P::Cell<u8>,
 }
 
 impl<P: Platform> World<P> {
@@ -184,6 +186,7 @@ impl<P: Platform> World<P> {
             net: Net::new(scope),
             fabric: Shared::new(Fabric::default()),
             balancer: Shared::new(Balancer::new(scope)),
+            lost: Shared::new(0),
         }
     }
 

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 /// How a drain went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Drained {
-    /// Steps taken.
+    /// Steps taken that changed the state or violated something.
     pub steps: usize,
     /// Whether it gave up: fair steps go on changing the state for longer than the bound, so the state was never
     /// judged at rest. Not a pass.
@@ -81,21 +81,20 @@ impl<P: Protocol> Walker<'_, P> {
                 self.violations.clear();
                 self.protocol.apply(&mut self.state, step, &mut self.violations);
                 let changed = self.state != self.before;
-                if changed {
-                    if drained.steps == bound {
-                        drained.livelock = true;
-                        return ControlFlow::Break(());
-                    }
-                    drained.steps += 1;
-                    moved = true;
+                if !changed && self.violations.is_empty() {
+                    continue;
                 }
-                if changed || !self.violations.is_empty() {
-                    let violations = &self.violations;
-                    let flow = observe(Moment::Step { index: None, step, state: &self.state, violations });
-                    if flow.is_break() {
-                        drained.stopped = true;
-                        return flow;
-                    }
+                if drained.steps == bound {
+                    drained.livelock = true;
+                    return ControlFlow::Break(());
+                }
+                drained.steps += 1;
+                moved |= changed;
+                let violations = &self.violations;
+                let flow = observe(Moment::Step { index: None, step, state: &self.state, violations });
+                if flow.is_break() {
+                    drained.stopped = true;
+                    return flow;
                 }
             }
             if !moved {

@@ -1,4 +1,4 @@
-//! 64-bit names of states, stable across runs, machines and releases of dependencies.
+//! 64-bit names of states, stable across runs, (little-endian) machines and releases of dependencies.
 
 use std::hash::{Hash, Hasher};
 

@@ -64,7 +64,7 @@ pub trait Protocol: Sync {
     /// Judges a state at rest: leaks and stuck requests.
     fn quiet(&self, state: &Self::State, quiet: Quiet, out: &mut Vec<Violation>);
 
-    /// A 64-bit name of the state, the same in every run and on every machine.
+    /// A 64-bit name of the state, the same in every run and on every little-endian machine.
     ///
     /// With `symmetry`, states that differ only in a renaming of interchangeable parts (pages, requests) should share
     /// one; the default knows no symmetry and ignores the flag. Two states that share a fingerprint by chance are

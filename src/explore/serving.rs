@@ -141,7 +141,7 @@ impl Protocol for Serving {
     /// free list or page table, so the naming is total, and two states that differ by a renaming of pages get the same
     /// name. Requests need no renaming: a scope sends them in one order.
     fn fingerprint(&self, state: &ServingState, symmetry: bool) -> u64 {
-        if !symmetry {
+        if !symmetry || self.config.scope.prefill_pages.max(self.config.scope.decode_pages) > RENAMED_PAGES {
             return super::fingerprint(state);
         }
         let mut renaming = Renaming::default();
@@ -154,6 +154,10 @@ impl Protocol for Serving {
         inner.finish()
     }
 }
+
+/// The largest pool whose pages are renamed: the work goes with the square of it, and a search over larger pools is a
+/// search over few states.
+const RENAMED_PAGES: u32 = 64;
 
 /// A hasher that names KV pages by their first mention.
 #[derive(Default)]

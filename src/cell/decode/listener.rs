@@ -4,7 +4,7 @@ use crate::cell::message::ToDecode;
 use crate::cell::room::{Poll, RoomKey};
 use crate::cell::site::Site;
 use crate::cell::switch::Switch;
-use crate::cell::world::{Ctx, Probe, row_index};
+use crate::cell::world::{Config, Ctx, Probe, row_index};
 use crate::lifetime::{Event, Span, Verdict};
 use crate::platform::{Platform, Shared};
 
@@ -64,10 +64,15 @@ fn ack<P: Platform, T: Probe>(rank: u8, key: RoomKey, prefill: u8, generation: u
 pub fn listen_aux<P: Platform, T: Probe>(rank: u8, from: u8, ctx: &mut Ctx<'_, P, T>) {
     let Some(message) = ctx.world.aux(from, rank).with(|queue| queue.pop()) else { return };
     let shared = &ctx.world.decode[usize::from(rank)];
-    let expected = shared.owners.with(|owners| owners[row_index(&message.row)] == Some(message.key));
-    if expected || !ctx.on(Switch::AuxValidated) {
-        shared.rows.with(|rows| rows[row_index(&message.row)] = message.content);
-        ctx.emit(Site::LandAux, Event::Land { op: message.op, part: Span::new(0, 1) });
+    let op = message.op;
+    if ctx.on(Switch::AuxValidated) {
+        if shared.owners.with(|owners| owners[row_index(&message.row)] != Some(message.key)) {
+            return;
+        }
+        let target = Some(ctx.config.cells(&message.row, 1));
+        ctx.emit(Site::LandAux, Event::Post { op, life: Config::life(message.request), source: None, target });
     }
-    ctx.emit(Site::LandAux, Event::Settle { op: message.op });
+    shared.rows.with(|rows| rows[row_index(&message.row)] = message.content);
+    ctx.emit(Site::LandAux, Event::Land { op, part: Span::new(0, 1) });
+    ctx.emit(Site::LandAux, Event::Settle { op });
 }

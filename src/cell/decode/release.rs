@@ -46,8 +46,7 @@ impl DecodeScheduler {
     pub(super) fn held_is_ready<P: Platform, T: Probe>(&self, request: &DecodeRequest, ctx: &Ctx<'_, P, T>) -> bool {
         let holding = || (0..request.ranks.len()).filter(|rank| request.ranks[*rank].pages.is_some());
         let asks = || {
-            ctx.on(Switch::TimeoutHolds)
-                && holding().any(|rank| asks_again(request, rank))
+            ctx.on(Switch::TimeoutHolds) && holding().any(|rank| asks_again(request, rank, ctx))
         };
         let releases = if ctx.on(Switch::TpAgreement) {
             holding().all(|rank| readiness(request, rank, ctx) != Ready::No)
@@ -90,16 +89,19 @@ impl DecodeScheduler {
         }
     }
 
-    /// `timeout_holds`: a timer that has passed proves nothing; prefill is asked once more.
+    /// `timeout_holds`: a timer that has passed proves nothing; prefill is asked again. A question since which nothing
+    /// has been lost would find what the last one found, so it is left out; that keeps a hold that nobody will ever
+    /// answer from asking for ever.
     fn ask_again<P: Platform, T: Probe>(&mut self, at: usize, ctx: &mut Ctx<'_, P, T>) {
         if !ctx.on(Switch::TimeoutHolds) {
             return;
         }
         let key = self.requests[at].key;
         for rank in 0..self.pools.len() {
-            if asks_again(&self.requests[at], rank) {
-                self.requests[at].ranks[rank].asked_again = true;
-                self.requests[at].ranks[rank].release_timer = None;
+            if asks_again(&self.requests[at], rank, ctx) {
+                let held = &mut self.requests[at].ranks[rank];
+                held.asked = Some(ctx.world.lost.with(|lost| *lost));
+                held.release_timer = Some(ctx.config.scope.timers.release);
                 send_abort(rank as u8, key, ctx);
             }
         }
@@ -128,9 +130,10 @@ impl DecodeScheduler {
     }
 }
 
-fn asks_again(request: &DecodeRequest, rank: usize) -> bool {
+fn asks_again<P: Platform, T: Probe>(request: &DecodeRequest, rank: usize, ctx: &Ctx<'_, P, T>) -> bool {
     let held = &request.ranks[rank];
-    held.release_timer == Some(0) && !held.asked_again && held.pages.is_some()
+    let lost_since = || held.asked.is_none_or(|before| before < ctx.world.lost.with(|lost| *lost));
+    held.release_timer == Some(0) && held.pages.is_some() && lost_since()
 }
 
 /// Whether a rank may release what it holds: every prefill rank has acknowledged, or the timer is due. A rank that

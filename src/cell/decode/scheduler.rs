@@ -46,8 +46,8 @@ pub struct DecodeRank {
     pub arm_pending: bool,
     /// Remaining time of the release timer, while held.
     pub release_timer: Option<u8>,
-    /// The release timer has passed and ABORT has been sent again (`timeout_holds` only).
-    pub asked_again: bool,
+    /// How many messages had been lost when ABORT was last sent again (`timeout_holds` only).
+    pub asked: Option<u8>,
 }
 
 /// A request at decode.
@@ -148,21 +148,23 @@ impl DecodeScheduler {
         self.run_batch(ctx);
     }
 
-    /// Time passes. Returns whether any timer came closer.
-    pub fn elapse(&mut self) -> bool {
-        let mut moved = false;
+    /// Time passes: every timer that runs comes one unit closer.
+    pub fn elapse(&mut self) {
         for request in &mut self.requests {
-            let own = request.timer.iter_mut().filter(|_| matches!(
-                request.stage,
-                DecodeStage::Prealloc | DecodeStage::Transfer
-            ));
             let release = request.ranks.iter_mut().filter_map(|rank| rank.release_timer.as_mut());
-            for left in own.chain(release).filter(|left| **left > 0) {
-                *left -= 1;
-                moved = true;
+            for left in request.timer.iter_mut().chain(release) {
+                *left = left.saturating_sub(1);
             }
         }
-        moved
+    }
+
+    /// Whether a timer runs that is not due yet.
+    #[must_use]
+    pub fn timer_runs(&self) -> bool {
+        self.requests.iter().any(|request| {
+            let release = request.ranks.iter().filter_map(|rank| rank.release_timer);
+            request.timer.into_iter().chain(release).any(|left| left > 0)
+        })
     }
 
     /// The room's status as the ranks agree on it (MIN), behind the metadata gate (protocol 1); `None`: some rank has no

@@ -156,16 +156,17 @@ impl PrefillScheduler {
         self.launch(ctx);
     }
 
-    /// Time passes: timers that run come one unit closer. Returns whether any did.
-    pub fn elapse(&mut self) -> bool {
-        let mut moved = false;
-        for request in &mut self.requests {
-            if let (PrefillStage::Bootstrap, Some(left @ 1..)) = (request.stage, &mut request.timer) {
-                *left -= 1;
-                moved = true;
-            }
+    /// Time passes: every timer that runs comes one unit closer.
+    pub fn elapse(&mut self) {
+        for left in self.requests.iter_mut().filter_map(|request| request.timer.as_mut()) {
+            *left = left.saturating_sub(1);
         }
-        moved
+    }
+
+    /// Whether a timer runs that is not due yet.
+    #[must_use]
+    pub fn timer_runs(&self) -> bool {
+        self.requests.iter().any(|request| request.timer.is_some_and(|left| left > 0))
     }
 
     /// The room's status as the ranks agree on it (MIN); `None`: some rank has no such room.

@@ -262,9 +262,13 @@ fn send_aux_message<P: Platform, T: Probe>(rank: u8, job: &Job, row: &Slots, ctx
     let peer = &job.peers[usize::from(job.peer)];
     let content = ctx.world.prefill[usize::from(rank)].rows.with(|rows| rows[row_index(row)]);
     let op = message_op(ctx);
-    let target = Some(ctx.config.cells(&peer.row, 1));
-    ctx.emit(Site::WorkerPostAux, Event::Post { op, life: Config::life(job.chunk.request), source: None, target });
-    let message = AuxData { key: job.chunk.key, row: peer.row.clone(), content, op };
+    let request = job.chunk.request;
+    if !ctx.on(Switch::AuxValidated) {
+        // A message that nobody validates is a write that can't be recalled. One that is, is a question.
+        let target = Some(ctx.config.cells(&peer.row, 1));
+        ctx.emit(Site::WorkerPostAux, Event::Post { op, life: Config::life(request), source: None, target });
+    }
+    let message = AuxData { key: job.chunk.key, request, row: peer.row.clone(), content, op };
     ctx.world.aux(rank, peer.rank).with(|queue| queue.push(message));
 }
 

@@ -7,9 +7,9 @@ use crate::explore::protocol::{Protocol, Quiet, StepClass};
 use crate::explore::tally::{Tally, ends_path};
 use crate::lifetime::Violation;
 
-/// How many states are expanded in one go: small enough to keep a level's work even, large enough to forget the cost
-/// of handing it out.
-pub(super) const BLOCK: usize = 256;
+/// How many states are expanded in one go: small enough to share out even a small level whose states are costly, large
+/// enough to forget the cost of handing it out.
+pub(super) const BLOCK: usize = 64;
 
 /// Consecutive states of a level.
 pub(super) struct Segment<S> {

@@ -5,8 +5,11 @@
 //! order of (parent, step). What was new is rebuilt, in that same order, as the next level. So the search is the one
 //! that a single worker would do, whatever the number of workers: same states, same numbering, same scripts.
 //!
+//! A state is judged at rest when no progress step changes it. Progress that goes round in a circle never rests and is
+//! not judged here: random walks report it as a livelock of their drain.
+//!
 //! Whole states are held for the current level and the next only. Of the others remain the fingerprint (8 bytes at
-//! a load of 5/16 to 5/8), the parent and the step (6 bytes): a script is rebuilt by taking its steps again.
+//! a load of 3/8 to 3/4), the parent and the step (6 bytes): a script is rebuilt by taking its steps again.
 
 mod level;
 mod scripts;
@@ -68,7 +71,7 @@ pub struct Exhaustive<Step> {
 }
 
 /// Segments between two merges: as much as keeps the candidates in the cache and a merge worth its threads.
-const BATCH: usize = 64;
+const BATCH: usize = 256;
 /// With fewer segments than this, starting threads costs more than it brings.
 const WORTH_SHARING: usize = 4;
 
