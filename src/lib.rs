@@ -16,6 +16,8 @@
 pub mod cell;
 pub mod explore;
 pub mod gate;
+pub mod input;
+pub mod library;
 pub mod lifetime;
 pub mod platform;
 pub mod report;

@@ -1,12 +1,19 @@
 //! Protocol steps by name: what a finding's signature is made of.
 
+use super::nearest::nearest;
 use crate::lifetime::Label;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::str::FromStr;
 
 /// Declares [`Site`] with text and protocol reference.
 macro_rules! sites {
     ($($variant:ident = $text:literal, $reference:literal;)+) => {
         /// A place in the protocol from which events come.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        ///
+        /// In files it goes by its name: numbers change with every protocol step that is added.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(into = "&'static str", try_from = "String")]
         #[repr(u8)]
         pub enum Site { $(#[doc = $text] $variant,)+ }
 
@@ -91,5 +98,46 @@ impl TryFrom<Label> for Site {
 
     fn try_from(label: Label) -> Result<Self, Label> {
         Self::ALL.get(label.0 as usize).copied().ok_or(label)
+    }
+}
+
+impl fmt::Display for Site {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A name that is no protocol step.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("unknown protocol step `{name}`; did you mean `{nearest}`?")]
+pub struct UnknownSite {
+    /// What was asked for.
+    pub name: String,
+    /// The nearest valid name.
+    pub nearest: &'static str,
+}
+
+impl FromStr for Site {
+    type Err = UnknownSite;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        Self::ALL.iter().copied().find(|site| site.name() == name).ok_or_else(|| UnknownSite {
+            name: name.to_owned(),
+            nearest: nearest(name, Self::ALL.iter().map(|site| site.name())).unwrap_or_default(),
+        })
+    }
+}
+
+impl From<Site> for &'static str {
+    fn from(site: Site) -> Self {
+        site.name()
+    }
+}
+
+impl TryFrom<String> for Site {
+    type Error = UnknownSite;
+
+    fn try_from(name: String) -> Result<Self, Self::Error> {
+        name.parse()
     }
 }

@@ -5,6 +5,7 @@
 //! * [`Walker`]: one state, stepped by hand; [`Walker::drain`] takes every fair step until nothing is left to do.
 //! * [`replay()`]: a script, step by step, to an observer.
 //! * [`minimise()`]: the smallest script that still shows the same [`Signature`].
+//! * [`Finding`]: a violation of the serving cell and its script, as a file.
 //! * [`canary()`]: proves that all of these still find a fault that was planted on purpose.
 //!
 //! Same input, same result, for any number of workers; a search that was cut short says so ([`StopReason`]).
@@ -14,6 +15,7 @@ mod canary;
 mod drain;
 mod exhaustive;
 mod families;
+mod finding;
 mod fingerprint;
 mod found;
 mod minimise;
@@ -27,12 +29,15 @@ mod signature;
 mod swarm;
 mod tally;
 mod walker;
+mod words;
 
 pub use budget::{Budget, Progress, StopReason};
 pub use canary::{MissedCanary, canary};
 pub use drain::Drained;
 pub use exhaustive::{Exhaustive, ExhaustiveOptions, exhaustive};
 pub use families::Families;
+pub(crate) use finding::DRAIN as DRAIN_BOUND;
+pub use finding::{Finding, Origin, Reproduction, Seen};
 pub use fingerprint::{Fingerprinter, fingerprint, mix};
 pub use found::Found;
 pub use minimise::{Keep, MinimiseOptions, Minimised, minimise};
@@ -44,3 +49,4 @@ pub use serving::{Serving, ServingState};
 pub use signature::Signature;
 pub use swarm::{Mix, Swarm, SwarmOptions, swarm};
 pub use walker::{Moment, Walker};
+pub use words::Words;

@@ -1,7 +1,7 @@
 //! Reports: what people look at.
 //!
 //! A [`Timeline`] says what happened, step by step, and what it did to the slots that race; see [`timeline`] for how to
-//! build one. It is drawn by [`render_terminal`], by [`render_html`] (several of them, under a [`Summary`]), and by
+//! build one, and [`story`] for the one of a script of the serving cell. It is drawn by [`render_terminal`], by [`render_html`] (several of them, under a [`Summary`]), and by
 //! [`render_mermaid`]. [`Table`] is for verdicts by case and profile. Everything renders to a string or a
 //! [`std::fmt::Write`]; [`write_whole`] puts it into a file, whole or not at all.
 mod elide;
@@ -11,6 +11,7 @@ mod headline;
 mod html;
 mod ink;
 mod mermaid;
+mod story;
 mod strip;
 mod table;
 mod terminal;
@@ -25,6 +26,7 @@ mod tests;
 pub use headline::{headline, slots_text};
 pub use html::{Summary, render_html};
 pub use mermaid::render_mermaid;
+pub use story::story;
 pub use table::{Cell, Table, Tone, render_table};
 pub use terminal::{TerminalOptions, render_terminal};
 pub use timeline::{
