@@ -12,7 +12,7 @@ use crate::platform::{Platform, Shared};
 use smallvec::SmallVec;
 
 /// The group of ranks that decode's decisions are filed under.
-pub const DECODE_GROUP: u8 = 1;
+const DECODE_GROUP: u8 = 1;
 /// The group that reserving is filed under: ranks that reserve for different requests have come apart.
 pub(super) const ADMISSION_GROUP: u8 = 3;
 

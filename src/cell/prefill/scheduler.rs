@@ -10,7 +10,7 @@ use crate::platform::{Platform, Shared};
 use smallvec::SmallVec;
 
 /// The group of ranks that prefill's decisions are filed under.
-pub const PREFILL_GROUP: u8 = 0;
+const PREFILL_GROUP: u8 = 0;
 
 /// Which queue a request is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
