@@ -128,9 +128,12 @@ impl DecodeScheduler {
                 ready
             }
             DecodeStage::Transfer => {
-                request.ranks.iter().any(|rank| rank.arm_pending)
-                    || !matches!(Self::poll(request, ctx), Some(Poll::WaitingForInput | Poll::Transferring))
-                    || request.timer == Some(0)
+                let polled = match Self::poll(request, ctx) {
+                    Some(Poll::WaitingForInput) => request.timer == Some(0),
+                    Some(Poll::Bootstrapping | Poll::Transferring) => false,
+                    None | Some(Poll::Failed | Poll::Success) => true,
+                };
+                polled || request.ranks.iter().any(|rank| rank.arm_pending)
             }
             DecodeStage::Held => self.held_is_ready(request, ctx),
         })
