@@ -148,8 +148,13 @@ impl DecodeScheduler {
         self.ingest(ctx);
         self.resolve_deferred(ctx);
         self.pop_preallocated(ctx);
-        self.pop_transferred(ctx);
-        self.run_batch(ctx);
+        // A process that has died, or hangs, does not finish its iteration.
+        if !self.crashed {
+            self.pop_transferred(ctx);
+        }
+        if !self.crashed {
+            self.run_batch(ctx);
+        }
     }
 
     /// Time passes: every timer that runs comes one unit closer.
