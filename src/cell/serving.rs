@@ -104,7 +104,7 @@ impl<P: Platform> Cell<P> {
             Step::Deliver(Lane::Aux { from, to }) => decode::listen_aux(to, from, &mut ctx),
             Step::Lose(lane) => {
                 self.suffered.losses += 1;
-                ctx.world.lost.with(|lost| *lost += 1);
+                ctx.world.lost.with(|lost| *lost = lost.saturating_add(1));
                 lose(lane, &mut ctx);
             }
             Step::Land { op, piece } => land(OpId(u32::from(op)), piece, &mut ctx),
@@ -136,7 +136,7 @@ impl<P: Platform> Cell<P> {
         self.suffered.kills += 1;
         self.health = PrefillHealth::Dead;
         let mut ctx = Ctx { world: &self.world, config, probe };
-        ctx.world.lost.with(|lost| *lost += 1);
+        ctx.world.lost.with(|lost| *lost = lost.saturating_add(1));
         for transfer in ctx.world.fabric.with(Fabric::take_all) {
             if transfer.live() {
                 ctx.emit(Site::PrefillDeath, Event::Settle { op: transfer.op });
