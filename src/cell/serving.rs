@@ -297,9 +297,7 @@ fn land<P: Platform, T: Probe>(op: OpId, piece: u8, ctx: &mut Ctx<'_, P, T>) {
         write.complete()
     });
     if complete {
-        ctx.emit(Site::Settled, Event::Settle { op });
-        ctx.world.fabric.with(|fabric| fabric.forget(op));
-        settled(&write, ctx);
+        end(&write, ctx);
     }
 }
 
@@ -316,8 +314,16 @@ fn settled<P: Platform, T: Probe>(write: &Transfer, ctx: &mut Ctx<'_, P, T>) {
 
 /// A write ends in an error: what has landed has landed, the rest never will.
 fn break_transfer<P: Platform, T: Probe>(op: OpId, ctx: &mut Ctx<'_, P, T>) {
+    let Some(write) = ctx.world.fabric.with(|fabric| fabric.get(op).cloned()) else { return };
     tell(op, Told::Failed, ctx);
-    ctx.emit(Site::Settled, Event::Settle { op });
+    end(&write, ctx);
+}
+
+/// No more bytes of `write` can come.
+fn end<P: Platform, T: Probe>(write: &Transfer, ctx: &mut Ctx<'_, P, T>) {
+    ctx.emit(Site::Settled, Event::Settle { op: write.op });
+    ctx.world.fabric.with(|fabric| fabric.forget(write.op));
+    settled(write, ctx);
 }
 
 fn tell<P: Platform, T: Probe>(op: OpId, told: Told, ctx: &Ctx<'_, P, T>) {
