@@ -1,7 +1,7 @@
 //! Accesses in flight: free-in-flight, reuse-in-flight, and how one climbs to exposure.
 
 use super::kit::*;
-use crate::lifetime::{Event, Kind, Label, Life, OpId, Severity, Slots, Violation};
+use crate::lifetime::{Event, Kind, Label, OpId, Severity, Slots, Violation};
 
 #[test]
 fn a_slot_is_not_to_be_freed_under_an_access() {
@@ -154,10 +154,4 @@ fn runs_posted_out_of_order_are_reported_in_order() {
     let mut bench = Bench::after([alloc(A, DECODE, 0..8), post(7, A, None, cells(DECODE, runs))]);
     let found = bench.step(Event::Free { life: A, slots: Slots { place: DECODE, runs: spans([0..8]) } });
     assert_eq!(found[0].slots, spans([0..5, 6..8]));
-}
-
-#[test]
-fn lives_are_named_as_people_say_them() {
-    assert_eq!([A, B, A1].map(|life| life.to_string()), ["A", "B", "A#1"]);
-    assert_eq!(Life { request: 26, generation: 2 }.to_string(), "R26#2");
 }
