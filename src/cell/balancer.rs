@@ -147,7 +147,10 @@ pub fn prefill_reply<P: Platform, T: Probe>(request: u8, reply: Reply, ctx: &mut
         let pair = balancer.pair_mut(request);
         pair.prefill = Leg::Done(reply.verdict);
         let failed = policy != Policy::Forward && reply.verdict != Verdict::Success;
-        (failed && pair.client == Client::Waiting, failed && policy == Policy::HoldAndCancel && pair.decode == Leg::Open)
+        (
+            failed && pair.client == Client::Waiting,
+            failed && policy == Policy::HoldAndCancel && pair.decode == Leg::Open,
+        )
     });
     if answers {
         answer(request, reply, ctx);

@@ -175,16 +175,14 @@ impl<P: Platform> Cell<P> {
             Step::Disconnect(request) => self.suffered.disconnects < faults.disconnects && client(request),
             Step::Prefill => alive && self.prefill.ready(&ctx),
             Step::ForwardEnds => alive && self.prefill.forward_runs(),
-            Step::Worker(rank) => {
-                alive && self.workers.get(usize::from(rank)).is_some_and(|worker| worker.ready(&ctx))
-            }
+            Step::Worker(rank) => alive && self.workers.get(usize::from(rank)).is_some_and(|worker| worker.ready(&ctx)),
             Step::Decode => self.decode.ready(&ctx),
             Step::Deliver(lane) => self.deliverable(lane, config),
             Step::Lose(lane) => self.suffered.losses < faults.losses && self.deliverable(lane, config),
             Step::Land { op, piece } => ctx.world.fabric.with(|fabric| {
-                fabric.get(OpId(u32::from(op))).is_some_and(|write| {
-                    write.live() && piece < write.slices && write.landed & (1 << piece) == 0
-                })
+                fabric
+                    .get(OpId(u32::from(op)))
+                    .is_some_and(|write| write.live() && piece < write.slices && write.landed & (1 << piece) == 0)
             }),
             Step::TransferError(op) => self.suffered.transfer_errors < faults.transfer_errors && self.untold(op, 0),
             Step::TransferTimeout(op) => {
@@ -215,8 +213,7 @@ impl<P: Platform> Cell<P> {
         }
         match lane {
             Lane::ToPrefill { from, to } => {
-                self.health == PrefillHealth::Alive
-                    && !self.world.to_prefill(from, to).with(|queue| queue.is_empty())
+                self.health == PrefillHealth::Alive && !self.world.to_prefill(from, to).with(|queue| queue.is_empty())
             }
             Lane::ToDecode { from, to } => !self.world.to_decode(from, to).with(|queue| queue.is_empty()),
             Lane::Aux { from, to } => !self.world.aux(from, to).with(|queue| queue.is_empty()),

@@ -198,9 +198,8 @@ impl DecodeScheduler {
 
     /// What the client is owed when a transfer has failed.
     pub(super) fn failure_reason<P: Platform, T: Probe>(&self, entry: &DecodeRequest, ctx: &Ctx<'_, P, T>) -> Verdict {
-        let told = ctx.world.decode.iter().find_map(|shared| {
-            shared.reasons.with(|reasons| reasons.get(entry.key).copied())
-        });
+        let told =
+            ctx.world.decode.iter().find_map(|shared| shared.reasons.with(|reasons| reasons.get(entry.key).copied()));
         told.or(entry.to_finish.filter(|_| ctx.on(Switch::StickyReason))).unwrap_or(Verdict::Failed)
     }
 
@@ -242,7 +241,8 @@ impl DecodeScheduler {
     fn come_apart<P: Platform, T: Probe>(&mut self, request: u8, fits: &[bool], ctx: &mut Ctx<'_, P, T>) {
         for (rank, fits) in fits.iter().enumerate() {
             let verdict = if *fits { Verdict::Success } else { Verdict::Aborted };
-            let event = Event::Decide { life: Config::life(request), group: ADMISSION_GROUP, rank: rank as u8, verdict };
+            let event =
+                Event::Decide { life: Config::life(request), group: ADMISSION_GROUP, rank: rank as u8, verdict };
             ctx.emit(Site::Admission, event);
         }
         self.hang();

@@ -88,8 +88,9 @@ impl DecodeScheduler {
     /// A scheduler that has just started.
     #[must_use]
     pub fn new(scope: &Scope) -> Self {
-        let pool =
-            |arena, size| (0..scope.decode_ranks).map(|rank| Pool::new(place(decode_node(rank), arena), size)).collect();
+        let pool = |arena, size| {
+            (0..scope.decode_ranks).map(|rank| Pool::new(place(decode_node(rank), arena), size)).collect()
+        };
         Self {
             requests: SmallVec::new(),
             pools: pool(Arena::KvPage, scope.decode_pages),

@@ -104,12 +104,7 @@ impl PrefillScheduler {
     }
 
     /// `sender.abort()`: the caller's latch, and where the version does so the shared status (public fault S36).
-    pub(super) fn abort_sender<P: Platform, T: Probe>(
-        &mut self,
-        at: usize,
-        verdict: Verdict,
-        ctx: &mut Ctx<'_, P, T>,
-    ) {
+    pub(super) fn abort_sender<P: Platform, T: Probe>(&mut self, at: usize, verdict: Verdict, ctx: &mut Ctx<'_, P, T>) {
         let key = self.requests[at].key;
         for (rank, held) in self.requests[at].ranks.iter_mut().enumerate() {
             held.latch = Some(Poll::Failed);

@@ -241,8 +241,7 @@ fn post_batch<P: Platform, T: Probe>(rank: u8, job: &mut Job, pages: u32, ctx: &
         let count = until - from;
         let cells = (count * page_size).min(job.chunk.tokens - at * page_size);
         let source = Slots { place: job.chunk.pages.place, runs: part(&job.chunk.pages.runs, at, count) };
-        let target =
-            Slots { place: destination.place, runs: part(&destination.runs, job.chunk.offset + at, count) };
+        let target = Slots { place: destination.place, runs: part(&destination.runs, job.chunk.offset + at, count) };
         let slices = u32::from(ctx.config.scope.slices).min(count) as u8;
         let op = post(&New { rank, to, job, payload: Payload::Kv, source, target, cells, slices }, ctx);
         job.ops.push(op);
