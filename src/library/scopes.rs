@@ -13,6 +13,27 @@ macro_rules! shipped {
 /// Name and text of every file in `scopes/`; a test keeps the list complete.
 const SHIPPED: &[(&str, &str)] = &shipped![
     "abort",
+    "aux-message",
+    "chunks",
+    "death",
+    "decode-rejection",
+    "fan-in",
+    "fan-out",
+    "hold",
+    "incident-full",
+    "incident-small",
+    "late-rejection",
+    "loss",
+    "overlap",
+    "pairs",
+    "rejection",
+    "retry",
+    "rooms",
+    "roomy",
+    "rows",
+    "siblings",
+    "stall",
+    "timeouts",
 ];
 
 /// Every shipped scope, by name.
