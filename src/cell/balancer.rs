@@ -10,7 +10,7 @@ use crate::platform::{Platform, Shared};
 use smallvec::SmallVec;
 
 /// The group of ranks that the clients' own decisions are filed under.
-pub const CLIENT_GROUP: u8 = 2;
+const CLIENT_GROUP: u8 = 2;
 
 /// One of a request's two connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -94,11 +94,6 @@ impl Balancer {
     #[must_use]
     pub fn next(&self) -> Option<u8> {
         self.pairs.iter().position(|pair| pair.client == Client::Unsent).map(|at| at as u8)
-    }
-
-    /// The requests whose clients wait.
-    pub fn waiting(&self) -> impl Iterator<Item = u8> + '_ {
-        self.pairs.iter().enumerate().filter(|(_, pair)| pair.client == Client::Waiting).map(|(at, _)| at as u8)
     }
 }
 

@@ -39,7 +39,8 @@ impl DecodeScheduler {
         let wanted = spec.prompt.saturating_add(spec.max_new - 1);
         let too_long = (wanted > ctx.config.scope.decode_limit()).then_some(Producer::InputLength);
         // What only prefill's result can show is no concern of decode.
-        let shape = planted.or(too_long).map(Producer::shape).filter(|shape| *shape != Shape::AtResult);
+        let planted = planted.filter(|by| by.shape() != Shape::AtResult);
+        let shape = planted.or(too_long).map(Producer::shape);
         let prompt = spec.prompt;
         if shape.is_some() {
             self.decide(request, Verdict::Rejected, Site::DecodeReject, ctx);

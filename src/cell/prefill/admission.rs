@@ -37,6 +37,8 @@ impl PrefillScheduler {
         let spec = &ctx.config.scope.requests[usize::from(request)];
         let planted = spec.rejected.filter(|rejection| rejection.legs.prefill()).map(|rejection| rejection.by);
         let too_long = (spec.prompt > ctx.config.scope.prefill_limit()).then_some(Producer::InputLength);
+        // A prompt that is too long never gets as far as a result that would refuse it.
+        let planted = planted.filter(|by| too_long.is_none() || by.shape() != Shape::AtResult);
         let shape = planted.or(too_long).map(Producer::shape);
         let prompt = spec.prompt;
         if shape.is_some_and(|shape| shape != Shape::AtResult) {
