@@ -20,7 +20,9 @@ fn places_are_neighbours_but_not_one() {
     let owned: Vec<_> = bench.oracle.owned().collect();
     assert_eq!(owned, [(ROWS, A, span(0..2)), (DECODE, A, span(0..2)), (PREFILL, A, span(1..2))]);
     assert_eq!([ROWS, DECODE, PREFILL].map(|place| bench.oracle.content(place, 3)), [None, None, Some(A)]);
-    assert_eq!(bench.oracle.owner(ROWS, 2), None);
+    // Past the end of one place is not the start of the next.
+    bench.clean([write(A, DECODE, 0..1)]);
+    assert_eq!((bench.oracle.owner(ROWS, 2), bench.oracle.content(ROWS, 4)), (None, None));
 }
 
 #[test]
