@@ -79,8 +79,8 @@ pub struct DecodeRequest {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct DecodeScheduler {
     pub(super) requests: SmallVec<[DecodeRequest; 2]>,
-    pub(super) pools: SmallVec<[Pool; 1]>,
-    pub(super) rows: SmallVec<[Pool; 1]>,
+    pub(in crate::cell) pools: SmallVec<[Pool; 1]>,
+    pub(in crate::cell) rows: SmallVec<[Pool; 1]>,
     crashed: bool,
 }
 

@@ -75,8 +75,8 @@ pub(super) struct Forward {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct PrefillScheduler {
     pub(super) requests: SmallVec<[PrefillRequest; 2]>,
-    pub(super) pools: SmallVec<[Pool; 1]>,
-    pub(super) rows: SmallVec<[Pool; 1]>,
+    pub(in crate::cell) pools: SmallVec<[Pool; 1]>,
+    pub(in crate::cell) rows: SmallVec<[Pool; 1]>,
     pub(super) forwards: SmallVec<[Forward; 2]>,
     crashed: bool,
 }
