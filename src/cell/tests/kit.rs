@@ -222,7 +222,7 @@ impl Bench {
     }
 
     /// The posted writes: name, target pages, cells.
-    pub(super) fn writes(&self) -> Vec<(u32, Vec<(u32, u32)>, u32)> {
+    pub(super) fn writes(&self) -> Vec<(u32, Runs, u32)> {
         let write = |write: &Transfer| (write.op.0, runs(&write.target), write.cells);
         self.state.cell.world.fabric.with(|fabric| fabric.iter().map(write).collect())
     }
@@ -236,7 +236,10 @@ impl Bench {
     }
 }
 
-fn runs(slots: &Slots) -> Vec<(u32, u32)> {
+/// First slot and length of each run.
+type Runs = Vec<(u32, u32)>;
+
+fn runs(slots: &Slots) -> Runs {
     slots.runs.iter().map(|run| (run.start, run.len)).collect()
 }
 

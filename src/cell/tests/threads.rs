@@ -1,7 +1,7 @@
 //! The same cell on operating-system threads.
 
 use super::kit::{oldest, reference, scope};
-use crate::cell::{Config, Leg, Outcome, Scope, Switches, run_on_threads};
+use crate::cell::{Config, Leg, Outcome, RequestSpec, Scope, Switches, run_on_threads};
 use crate::lifetime::{Kind, Verdict};
 use crate::platform::Std;
 
@@ -15,11 +15,12 @@ fn run(switches: Switches, scope: Scope) -> Outcome {
 #[test]
 fn the_reference_serves_every_shipped_scope_without_a_violation() {
     for scope in crate::library::scopes() {
-        let refused = |spec: &crate::cell::RequestSpec| {
-            spec.rejected.is_some() || spec.prompt > scope.prefill_limit() || spec.prompt > scope.decode_limit()
+        let refused = |spec: &RequestSpec| {
+            let longest = spec.prompt + spec.max_new - 1;
+            spec.rejected.is_some() || spec.prompt > scope.prefill_limit() || longest > scope.decode_limit()
         };
         // Where pools are too small for all at once, decode may drop a running request.
-        let pages = |spec: &crate::cell::RequestSpec| scope.pages(spec.prompt + spec.max_new - 1);
+        let pages = |spec: &RequestSpec| scope.pages(spec.prompt + spec.max_new - 1);
         let roomy = scope.requests.iter().map(pages).sum::<u32>() <= scope.decode_pages;
         for _ in 0..20 {
             let outcome = run(reference(), scope.clone());

@@ -8,6 +8,7 @@ use crate::lifetime::{Slots, Spans};
 use std::collections::HashMap;
 
 #[test]
+#[expect(clippy::mutable_key_type, reason = "nobody changes a state that is a key")]
 fn equal_states_share_a_name_and_others_do_not() {
     for config in configs(0).filter(|config| config.scope.prefill_pages < 100) {
         let serving = Serving::new(config);
