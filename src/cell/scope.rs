@@ -172,8 +172,8 @@ pub struct ScopeError {
     pub problem: String,
 }
 
-/// The largest pool, in tokens: cells are counted in 32 bits.
-const MAX_POOL_TOKENS: u64 = 1 << 30;
+/// The largest pool, in tokens: cells, and eight times cells, are counted in 32 bits.
+const MAX_POOL_TOKENS: u64 = 1 << 28;
 /// The most requests of a scope: request sets are bytes, and a larger scope never closes.
 const MAX_REQUESTS: usize = 8;
 
@@ -189,7 +189,7 @@ impl Scope {
         }
         for (key, pages) in [("prefill_pages", self.prefill_pages), ("decode_pages", self.decode_pages)] {
             if pages == 0 || u64::from(pages) * u64::from(self.page_size) > MAX_POOL_TOKENS {
-                return fail(key, "must be at least 1 page and at most 2^30 tokens");
+                return fail(key, "must be at least 1 page and at most 2^28 tokens");
             }
         }
         if !(1..=64).contains(&self.metadata_rows) {
@@ -217,7 +217,7 @@ impl Scope {
         }
         for request in &self.requests {
             if request.prompt == 0 || request.max_new == 0 || u64::from(request.prompt) > MAX_POOL_TOKENS {
-                return fail("requests", "prompt and max_new must be at least 1, and a prompt at most 2^30 tokens");
+                return fail("requests", "prompt and max_new must be at least 1, and a prompt at most 2^28 tokens");
             }
             if request.room == Some(0) || request.room.is_some_and(|room| room > 255) {
                 return fail("room", "must be from 1 to 255: 0 means `not written yet`");
