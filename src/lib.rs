@@ -10,10 +10,8 @@
 //! * [`cell`]: the engine's protocol, each version-dependent behaviour a switch.
 //! * [`explore`]: exhaustive search, random walks, minimisation, replay.
 //! * [`report`]: timelines, tables, pages.
-//! * [`input`]: files from outside, bounded.
-//! * [`library`]: scopes and profiles, shipped or from TOML files.
-//! * [`trace`]: recorded events of real engines, judged by the same oracle.
-//! * [`gate`]: whether every admitted prompt fits into the pool that a node really has.
+//! * [`trace`]: the event schema, the auditor of recorded traces, importers.
+//! * [`gate`]: whether the pools that a server allocated cover the context that it advertises.
 
 pub mod cell;
 pub mod explore;

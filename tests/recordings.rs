@@ -68,6 +68,13 @@ fn incident_0_5_11_reads_199_tokens_that_nobody_wrote() {
     assert_eq!(report.by_kind, BTreeMap::from([(Kind::StaleRead, 4)]));
     // Prefill's prefix cache keeps what `ok` computed.
     assert_eq!(held(&report), [("prefill", "ok", pages(1, 15))]);
+    assert_eq!(
+        report.to_string(),
+        "incident-0.5.11.jsonl: recording of the SGLang study, 90 lines, 47 events, 2 requests\n  \
+         answered: 2 success, 0 rejected, 0 aborted, 0 failed\n  \
+         line 73: stale-read: long on decode pages 17-66, 199 cells, started in line 53; 3 times more, up to line 85\n  \
+         held, not leaked: ok on prefill pages 1-15 (15)\n  4 violations: 4 stale-read\n"
+    );
 }
 
 #[test]

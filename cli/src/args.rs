@@ -66,7 +66,9 @@ pub enum Command {
     #[command(after_help = "Example:\n  pagefence scopes")]
     Scopes,
     /// Judge recorded traces of real engines.
-    #[command(after_help = "Examples:\n  pagefence audit run.jsonl\n  pagefence audit --lenient *.jsonl --html audit.html")]
+    #[command(
+        after_help = "Examples:\n  pagefence audit run.jsonl\n  pagefence audit --lenient *.jsonl --html audit.html"
+    )]
     Audit(AuditArgs),
     /// Compare the KV capacity that nodes really have with the context length.
     #[command(after_help = GATE_EXAMPLES)]

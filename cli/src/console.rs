@@ -77,7 +77,9 @@ impl Console {
     pub fn failed(&mut self, error: &anyhow::Error) -> Outcome {
         let pipe = error.chain().any(|cause| match cause.downcast_ref::<io::Error>() {
             Some(error) => error.kind() == io::ErrorKind::BrokenPipe,
-            None => cause.downcast_ref::<serde_json::Error>().is_some_and(|e| e.io_error_kind() == Some(io::ErrorKind::BrokenPipe)),
+            None => cause
+                .downcast_ref::<serde_json::Error>()
+                .is_some_and(|e| e.io_error_kind() == Some(io::ErrorKind::BrokenPipe)),
         });
         if pipe {
             return Outcome::AsDeclared;

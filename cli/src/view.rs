@@ -65,8 +65,7 @@ pub fn tone(severity: Severity) -> Tone {
 
 /// Findings, one a row.
 pub fn findings(findings: &[Finding]) -> Table {
-    let mut table =
-        Table::new("", ["kind", "started", "released", "broke", "steps", "times", "found by", "scope"]);
+    let mut table = Table::new("", ["kind", "started", "released", "broke", "steps", "times", "found by", "scope"]);
     for finding in findings {
         let words = &finding.signature;
         let site = |site: Option<pagefence::cell::Site>| site.map_or("-", pagefence::cell::Site::name);

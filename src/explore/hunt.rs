@@ -120,10 +120,12 @@ pub fn hunt(profile: &Profile, scope: &Scope, options: &HuntOptions, budget: &Bu
     for (at, explorer) in options.explorers.iter().enumerate() {
         let left = (options.explorers.len() - at) as u32;
         let time = budget.time.map(|time| time.saturating_sub(began.elapsed()) / left);
-        let walks = if hunt.closed() { Some(CROSS_CHECK.min(budget.walks.unwrap_or(CROSS_CHECK))) } else { budget.walks };
+        let walks =
+            if hunt.closed() { Some(CROSS_CHECK.min(budget.walks.unwrap_or(CROSS_CHECK))) } else { budget.walks };
         let budget = Budget { time, walks, ..*budget };
         let (run, found) = explore(&serving, *explorer, options, &budget);
-        let reached = found.iter().any(|found| budget.until.is_some_and(|rung| found.signature.kind.severity() >= rung));
+        let reached =
+            found.iter().any(|found| budget.until.is_some_and(|rung| found.signature.kind.severity() >= rung));
         hunt.runs.push(run);
         add(&mut hunt.findings, &found, (profile, scope), *explorer, options.seed);
         if reached || stopped(&budget) {

@@ -109,8 +109,7 @@ mod tests {
         let names = ["sglang-0.5.11", "sglang-0.5.20"];
         let pairs: Vec<_> = names.map(|name| (Profile::preset(name).unwrap(), scope.clone())).into();
         let explorers = vec![Explorer::Swarm];
-        let options =
-            HuntOptions { seed: 1, jobs: 1, explorers, stop_at: Severity::Corruption, minimise: true };
+        let options = HuntOptions { seed: 1, jobs: 1, explorers, stop_at: Severity::Corruption, minimise: true };
         let budget = Budget { walks: Some(256), ..Budget::default() };
         let mut heard = Vec::new();
         let told = |_: &Profile, words: &Words| words.kind != Kind::FreeInFlight;
@@ -129,8 +128,7 @@ mod tests {
     fn what_was_not_reached_is_counted() {
         let pairs = [(Profile::reference(), crate::library::scope("abort").unwrap())];
         let explorers = Explorer::ALL.to_vec();
-        let options =
-            HuntOptions { seed: 1, jobs: 1, explorers, stop_at: Severity::Corruption, minimise: true };
+        let options = HuntOptions { seed: 1, jobs: 1, explorers, stop_at: Severity::Corruption, minimise: true };
         let budget = Budget { time: Some(std::time::Duration::ZERO), ..Budget::default() };
         let survey = survey(&pairs, &options, &budget, |_, _| false, |_, _| ());
         assert_eq!((survey.hunted, survey.skipped), (0, 1));

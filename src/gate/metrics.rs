@@ -34,7 +34,7 @@ fn sample(line: &str) -> Option<(&str, &str, u64)> {
     let (labels, rest) = if rest.starts_with('{') { rest.split_at(labels_end(rest)?) } else { ("", rest) };
     let value: f64 = rest.split_whitespace().next()?.parse().ok()?;
     // NaN, infinities, negatives and fractions count nothing.
-    let counts = value >= 0.0 && value <= MAX_EXACT && value.fract() == 0.0;
+    let counts = (0.0..=MAX_EXACT).contains(&value) && value.fract() == 0.0;
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be an exact count")]
     counts.then_some((name, labels, value as u64))
 }

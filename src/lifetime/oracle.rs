@@ -3,28 +3,27 @@
 mod access;
 mod answers;
 mod draft;
+mod memory;
 mod op;
 mod ownership;
 mod renamed;
-mod space;
-mod spaces;
 mod spans;
 
 pub use op::LiveOp;
 
 use super::event::Event;
 use super::life::{Label, Life};
-use super::slot::Place;
+use super::slot::{Place, Span};
 use super::violation::{Kind, Violation};
 use answers::Record;
 use draft::{Draft, Fact};
+use memory::Memory;
 use smallvec::SmallVec;
-use spaces::Spaces;
 
 /// Everything that is known of slots, accesses in flight and lives, and the rules that they must keep.
 ///
 /// It is a value: it compares and hashes by what it knows, so that a search recognises a state that it has seen. Two
-/// oracles compare only within one set of declared places, since declarations are not part of the hash.
+/// oracles are meant to be compared only after the same declarations in the same order.
 ///
 /// Rules that need saying:
 ///
@@ -33,8 +32,9 @@ use spaces::Spaces;
 ///   reused in flight by the event that truly gives it away.
 /// * Violations of one event are joined by kind, place, lives and access; then `started` speaks of the lowest slot.
 ///   `cells` counts what is read, written or landed; it is 0 for facts about whole slots (alloc, free, leak).
-/// * `life` is whose access is wrong, so for an access in flight it is the access's life, and `other` is who freed the
-///   slot, owns it now, or reads it; `other` is absent when that is the same life.
+/// * `life` is whose access is wrong. For an access in flight that is the access's life, and `other` is who freed the
+///   slot or owns it now; for a torn read it is the reader, and `other` is the writer. `other` is absent when it would
+///   be the same life.
 /// * A read may be torn *and* stale *and* after free: these are different facts and all are reported.
 /// * Content flows with a landing from source to target, whether or not it was right at the source.
 /// * A life is remembered while it has begun and not finished, owns a slot, or has an access in flight. Then all that
@@ -45,7 +45,7 @@ use spaces::Spaces;
 ///   `finish` is judged like the first, against what is remembered then. A retry is a new generation.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Oracle {
-    spaces: Spaces,
+    memory: Memory,
     /// Accesses in flight, by name.
     ops: SmallVec<[LiveOp; 4]>,
     /// What is remembered of lives, by life.
@@ -58,9 +58,9 @@ impl Oracle {
     ///
     /// # Panics
     ///
-    /// When the place is declared already, when `width` is 0, and when the place has more cells than 32 bits count.
+    /// When the place is declared already, when `width` is 0, and when 32 bits do not count the cells of all places.
     pub fn declare(&mut self, place: Place, slots: u32, width: u32) {
-        self.spaces.declare(place, slots, width);
+        self.memory.declare(place, slots, width);
     }
 
     /// Whether events may speak of a place.
@@ -72,7 +72,7 @@ impl Oracle {
     /// How many slots a place has, and how many cells each of them; `None` when it is not declared.
     #[must_use]
     pub fn bounds(&self, place: Place) -> Option<(u32, u32)> {
-        self.spaces.find(place).map(|space| (space.slots, space.width))
+        self.memory.find(place).map(|region| (region.slots, region.width))
     }
 
     /// Takes note of an event, and appends what it breaks to `out`.
@@ -91,7 +91,7 @@ impl Oracle {
             Event::Free { life, slots } => self.free(label, *life, slots, out),
             Event::Write { life, cells } => self.write(label, *life, cells, out),
             Event::Post { op, life, source, target } => {
-                self.post(LiveOp::new(*op, *life, source.as_ref(), target.as_ref(), label));
+                self.post(label, *op, *life, source.as_ref(), target.as_ref());
             }
             Event::Land { op, part } => self.land(label, *op, *part, out),
             Event::Settle { op } => self.settle(*op),
@@ -107,13 +107,17 @@ impl Oracle {
     /// Who owns a slot; `None` when it is free, and when there is no such slot.
     #[must_use]
     pub fn owner(&self, place: Place, slot: u32) -> Option<Life> {
-        self.spaces.find(place)?.owners.get(slot)?.map(|owner| owner.life)
+        let region = self.memory.find(place).filter(|region| slot < region.slots)?;
+        let (_, owner) = self.memory.owners(region, Span::new(slot, 1)).next()?;
+        owner.map(|owner| owner.life)
     }
 
     /// Whose content a cell holds; `None` when it was never written, and when there is no such cell.
     #[must_use]
     pub fn content(&self, place: Place, cell: u32) -> Option<Life> {
-        self.spaces.find(place)?.contents.get(cell)?
+        let region = self.memory.find(place).filter(|region| cell < region.slots * region.width)?;
+        let (_, content) = self.memory.contents(region, Span::new(cell, 1)).next()?;
+        content
     }
 
     /// The accesses in flight, in ascending order of their names.
@@ -124,6 +128,6 @@ impl Oracle {
     /// How many runs of equal owner or equal content the state takes: its cost, whatever the sizes of pools.
     #[must_use]
     pub fn segments(&self) -> usize {
-        self.spaces.iter().map(|space| space.owners.segments() + space.contents.segments()).sum()
+        self.memory.segments()
     }
 }

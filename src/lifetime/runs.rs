@@ -17,7 +17,7 @@ struct Segment<V> {
 /// The form is canonical: neighbouring runs differ, so two maps that hold the same values are structurally equal and
 /// hash alike. Work and memory go with the number of runs, never with `len`: a pool of a million free tokens is one
 /// run. Up to `N` runs are stored in place, without heap.
-#[derive(Clone, PartialEq, Eq, Hash)]
+#[derive(PartialEq, Eq, Hash)]
 pub struct Runs<V: Copy + Eq, const N: usize = 8> {
     segments: SmallVec<[Segment<V>; N]>,
 }
@@ -26,11 +26,23 @@ impl<V: Copy + Eq, const N: usize> Runs<V, N> {
     /// The map that holds `value` at each of the indices `0 .. len`.
     #[must_use]
     pub fn new(len: u32, value: V) -> Self {
-        let mut segments = SmallVec::new();
-        if len > 0 {
-            segments.push(Segment { end: len, value });
+        let mut runs = Self::default();
+        runs.extend(len, value);
+        runs
+    }
+
+    /// Adds `more` indices at the end, which hold `value`.
+    ///
+    /// # Panics
+    ///
+    /// When 32 bits do not count all indices.
+    pub fn extend(&mut self, more: u32, value: V) {
+        let end = self.len().checked_add(more).expect("indices are counted in 32 bits");
+        match self.segments.last_mut() {
+            Some(last) if last.value == value => last.end = end,
+            _ if more > 0 => self.segments.push(Segment { end, value }),
+            _ => {}
         }
-        Self { segments }
     }
 
     /// How many indices the map has.
@@ -67,33 +79,31 @@ impl<V: Copy + Eq, const N: usize> Runs<V, N> {
             return;
         }
         assert!(span.end() <= self.len(), "{span:?} reaches past {}", self.len());
-        let (mut low, mut high) = (self.position(span.start), self.position(span.end() - 1));
-        let (first, last) = (self.segments[low], self.segments[high]);
-        let mut pieces = SmallVec::<[Segment<V>; 3]>::new();
-        let mut end = span.end();
+        let mut low = self.position(span.start);
+        let first = self.segments[low];
+        let mut high = if span.end() <= first.end { low } else { self.position(span.end() - 1) };
+        let last = self.segments[high];
+        if low == high && first.value == value {
+            return;
+        }
+        let mut new = Segment { end: span.end(), value };
         // What the first run keeps to the left; or, where the span starts on a boundary, a neighbour that it joins.
+        let mut left = None;
         if self.start(low) < span.start {
-            if first.value != value {
-                pieces.push(Segment { end: span.start, value: first.value });
-            }
+            left = (first.value != value).then_some(Segment { end: span.start, ..first });
         } else if low > 0 && self.segments[low - 1].value == value {
             low -= 1;
         }
         // The same to the right.
-        let mut rest = None;
-        if last.end > end {
-            if last.value == value {
-                end = last.end;
-            } else {
-                rest = Some(last);
-            }
+        let mut right = None;
+        if last.end > new.end {
+            right = (last.value != value).then_some(last);
+            new.end = if right.is_some() { new.end } else { last.end };
         } else if let Some(next) = self.segments.get(high + 1).filter(|next| next.value == value) {
-            end = next.end;
+            new.end = next.end;
             high += 1;
         }
-        pieces.push(Segment { end, value });
-        pieces.extend(rest);
-        self.replace(low, high, &pieces);
+        self.replace(low, high, left, new, right);
     }
 
     /// The runs inside `span`, clipped to it, in ascending order. What lies past the end of the map is left out.
@@ -128,16 +138,45 @@ impl<V: Copy + Eq, const N: usize> Runs<V, N> {
         segment.checked_sub(1).map_or(0, |before| self.segments[before].end)
     }
 
-    /// Puts `pieces` where the segments `low ..= high` are.
-    fn replace(&mut self, low: usize, high: usize, pieces: &[Segment<V>]) {
-        let old = high - low + 1;
-        if pieces.len() < old {
-            self.segments.drain(low..low + old - pieces.len());
+    /// Puts one to three segments where the segments `low ..= high` are.
+    fn replace(
+        &mut self,
+        low: usize,
+        high: usize,
+        left: Option<Segment<V>>,
+        new: Segment<V>,
+        right: Option<Segment<V>>,
+    ) {
+        let (before, after) = (usize::from(left.is_some()), usize::from(right.is_some()));
+        let (old_end, new_end) = (high + 1, low + before + 1 + after);
+        // One move of the tail, instead of one for each segment that comes or goes.
+        let len = self.segments.len();
+        for _ in old_end..new_end {
+            self.segments.push(new);
         }
-        for _ in old..pieces.len() {
-            self.segments.insert(low, pieces[0]);
+        self.segments.copy_within(old_end..len, new_end);
+        self.segments.truncate(len + new_end - old_end);
+        let place = &mut self.segments[low..new_end];
+        place[before] = new;
+        if let Some(left) = left {
+            place[0] = left;
         }
-        self.segments[low..low + pieces.len()].copy_from_slice(pieces);
+        if let Some(right) = right {
+            place[before + 1] = right;
+        }
+    }
+}
+
+impl<V: Copy + Eq, const N: usize> Default for Runs<V, N> {
+    fn default() -> Self {
+        Self { segments: SmallVec::new() }
+    }
+}
+
+impl<V: Copy + Eq, const N: usize> Clone for Runs<V, N> {
+    fn clone(&self) -> Self {
+        // A search clones states all the time, and this is one copy of memory where the derived one goes by segment.
+        Self { segments: SmallVec::from_slice(&self.segments) }
     }
 }
 

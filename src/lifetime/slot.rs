@@ -131,10 +131,17 @@ impl RunWord {
 }
 
 /// Runs of *cells* (tokens of a page; a whole row elsewhere) of one arena: what is read and written.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Cells {
     /// Where the cells are.
     pub place: Place,
     /// Which cells, in the order in which a transfer fills them.
     pub runs: Spans,
+}
+
+impl Clone for Cells {
+    fn clone(&self) -> Self {
+        // Accesses in flight are cloned with every state of a search: one copy of memory instead of a loop.
+        Self { place: self.place, runs: Spans::from_slice(&self.runs) }
+    }
 }

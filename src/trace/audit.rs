@@ -286,7 +286,7 @@ impl Default for Names {
 
 impl Names {
     fn get(&self, life: Life) -> Option<String> {
-        self.names.get(&life).map(|name| name.to_string())
+        self.names.get(&life).map(ToString::to_string)
     }
 
     fn set(&mut self, life: Life, name: &str, oracle: &Oracle) {

@@ -1,7 +1,7 @@
 //! An audit as plain lines.
 
 use super::audit::{AuditReport, Finding, Held};
-use crate::lifetime::{Arena, Life, Spans};
+use crate::lifetime::{Arena, Life, Spans, Violation};
 use std::fmt::{self, Display, Formatter};
 
 impl Display for AuditReport {
@@ -13,8 +13,15 @@ impl Display for AuditReport {
             "  answered: {} success, {} rejected, {} aborted, {} failed",
             answers.success, answers.rejected, answers.aborted, answers.failed
         )?;
-        for finding in &self.findings {
-            writeln!(f, "  {finding}")?;
+        // A slot that stays wrong is found wrong at every step; one line says so.
+        for same in self.findings.chunk_by(is_repeated) {
+            write!(f, "  {}", same[0])?;
+            match same {
+                [_, .., last] => {
+                    writeln!(f, "; {} times more, up to line {}", same.len() - 1, last.violation.broke.0)?;
+                }
+                _ => writeln!(f)?,
+            }
         }
         let stored = self.findings.len() as u64;
         if stored < self.violations {
@@ -38,6 +45,15 @@ impl Display for AuditReport {
         }
         writeln!(f)
     }
+}
+
+/// Whether a finding is the one before it again, in a later line and perhaps on more slots.
+fn is_repeated(earlier: &Finding, later: &Finding) -> bool {
+    let key = |finding: &Finding| {
+        let Violation { kind, place, life, other, op, started, .. } = finding.violation;
+        (kind, place, life, other, op, started)
+    };
+    key(earlier) == key(later) && earlier.violation.broke < later.violation.broke
 }
 
 impl Display for Finding {

@@ -27,12 +27,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 pub fn run(args: &GateArgs, console: &mut Console) -> Result<Outcome> {
     let texts = args.sources.iter().map(|source| text(source)).collect::<Result<Vec<_>>>()?;
-    let sources: Vec<Source<'_>> = args
-        .sources
-        .iter()
-        .zip(&texts)
-        .map(|(name, text)| Source { name, kind: TextKind::of(text), text })
-        .collect();
+    let sources: Vec<Source<'_>> =
+        args.sources.iter().zip(&texts).map(|(name, text)| Source { name, kind: TextKind::of(text), text }).collect();
     let report = judge(&sources, args.context)?;
     console.line(report.to_string().trim_end())?;
     console.json(&Report { command: "gate", gate: &report })?;

@@ -98,7 +98,11 @@ fn print(hunt: &Hunt, profile: &Profile, saved: &[PathBuf], console: &mut Consol
     }
     console.line("")?;
     if hunt.findings.is_empty() {
-        let proof = if hunt.closed() { "nothing found, and nothing was left to look at" } else { "nothing found; that is no proof" };
+        let proof = if hunt.closed() {
+            "nothing found, and nothing was left to look at"
+        } else {
+            "nothing found; that is no proof"
+        };
         console.line(proof)?;
     } else {
         console.table(&view::findings(&hunt.findings))?;

@@ -26,7 +26,13 @@ pub fn run(args: &MinimizeArgs, console: &mut Console) -> Result<Outcome> {
     if let (Some(small), Some(path)) = (&small, &args.output) {
         write_whole(path, small.to_json())?;
     }
-    console.json(&Report { command: "minimize", reproduced: small.is_some(), before, after, finding: small.as_ref() })?;
+    console.json(&Report {
+        command: "minimize",
+        reproduced: small.is_some(),
+        before,
+        after,
+        finding: small.as_ref(),
+    })?;
     let Some(small) = small else {
         console.line(format!("no longer reproduced, nothing written: {}", finding.signature))?;
         return Ok(Outcome::Found);

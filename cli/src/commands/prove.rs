@@ -47,11 +47,8 @@ pub fn run(args: &ProveArgs, console: &mut Console) -> Result<Outcome> {
     } else {
         args.scope.iter().map(|word| library::scope(word)).collect::<Result<_, _>>()?
     };
-    let options = ExhaustiveOptions {
-        stop_at: Some(args.stop_at.into()),
-        symmetry: !args.no_symmetry,
-        jobs: threads(args.jobs),
-    };
+    let options =
+        ExhaustiveOptions { stop_at: Some(args.stop_at.into()), symmetry: !args.no_symmetry, jobs: threads(args.jobs) };
     let symmetry = if options.symmetry { "on" } else { "off" };
     let some = pagefence::lifetime::Severity::from(args.stop_at);
     console.line(format!(

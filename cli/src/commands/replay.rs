@@ -47,7 +47,8 @@ pub fn run(args: &ReplayArgs, console: &mut Console) -> Result<Outcome> {
         write_whole(path, render_html(std::slice::from_ref(&timeline), &summary))?;
     }
     let others: Vec<Words> = again.others.iter().filter_map(words).collect();
-    console.line(format!("replay: seed {}, profile {}, scope {}", finding.found.seed, profile.name, finding.scope.name))?;
+    console
+        .line(format!("replay: seed {}, profile {}, scope {}", finding.found.seed, profile.name, finding.scope.name))?;
     console.timeline(&timeline)?;
     for other in others.iter().filter(|_| again.same.is_none()) {
         console.line(format!("instead: {other}"))?;

@@ -45,9 +45,7 @@ impl DecodeScheduler {
     /// Whether `resolve_deferred_releases` has something to do for `request`.
     pub(super) fn held_is_ready<P: Platform, T: Probe>(&self, request: &DecodeRequest, ctx: &Ctx<'_, P, T>) -> bool {
         let holding = || (0..request.ranks.len()).filter(|rank| request.ranks[*rank].pages.is_some());
-        let asks = || {
-            ctx.on(Switch::TimeoutHolds) && holding().any(|rank| asks_again(request, rank, ctx))
-        };
+        let asks = || ctx.on(Switch::TimeoutHolds) && holding().any(|rank| asks_again(request, rank, ctx));
         let releases = if ctx.on(Switch::TpAgreement) {
             holding().all(|rank| readiness(request, rank, ctx) != Ready::No)
         } else {
@@ -74,8 +72,7 @@ impl DecodeScheduler {
 
     fn release_ready_ranks<P: Platform, T: Probe>(&mut self, at: usize, ctx: &mut Ctx<'_, P, T>) {
         let entry = &self.requests[at];
-        let ready: SmallVec<[Ready; 2]> =
-            (0..entry.ranks.len()).map(|rank| readiness(entry, rank, ctx)).collect();
+        let ready: SmallVec<[Ready; 2]> = (0..entry.ranks.len()).map(|rank| readiness(entry, rank, ctx)).collect();
         if ctx.on(Switch::TpAgreement) && ready.contains(&Ready::No) {
             return;
         }

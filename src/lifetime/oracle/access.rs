@@ -2,8 +2,8 @@
 
 use super::Oracle;
 use super::draft::{Draft, Fact};
+use super::memory::{Hold, Memory, Region};
 use super::op::LiveOp;
-use super::space::{Hold, Space};
 use super::spans::part_of;
 use crate::lifetime::{Cells, Kind, Label, Life, OpId, Span, Violation};
 use smallvec::SmallVec;
@@ -12,15 +12,15 @@ impl Oracle {
     /// `write`: content changes whether or not the writer may, since that is what memory does.
     pub(super) fn write(&mut self, label: Label, life: Life, cells: &Cells, out: &mut Vec<Violation>) {
         let mut draft = Draft::new(label, out);
-        let space = self.spaces.of_cells(cells);
+        let region = self.memory.of_cells(cells);
         for &run in cells.runs.iter().filter(|run| run.len > 0) {
-            for (piece, owner) in space.owners_of(run) {
+            for (piece, owner) in self.memory.owners_of(region, run) {
                 if !owns(owner, life) {
                     let fact = Fact::new(Kind::WriteAfterFree, life).against(owner);
-                    draft.add(fact, space.place, space.slots_of(piece), piece.len);
+                    draft.add(fact, region.place, region.slots_of(piece), piece.len);
                 }
             }
-            space.contents.set(run, Some(life));
+            self.memory.fill(region, run, Some(life));
         }
     }
 
@@ -28,25 +28,25 @@ impl Oracle {
     /// the slot is a fact of its own and is reported beside it.
     pub(super) fn read(&mut self, label: Label, life: Life, cells: &Cells, out: &mut Vec<Violation>) {
         let mut draft = Draft::new(label, out);
-        let space = &*self.spaces.of_cells(cells);
+        let region = self.memory.of_cells(cells);
         for &run in cells.runs.iter().filter(|run| run.len > 0) {
             for op in &self.ops {
-                for torn in op.written(space.place, space.width, &[space.slots_of(run)]) {
-                    let read = space.cells_of(torn).intersection(run).map_or(0, |read| read.len);
+                for torn in op.written(region.place, region.width, &[region.slots_of(run)]) {
+                    let read = region.cells_of(torn).intersection(run).map_or(0, |read| read.len);
                     let torn_by = Fact { life, ..Fact::of(Kind::TornRead, op) }.versus(Some(op.life));
-                    draft.add(torn_by, space.place, torn, read);
+                    draft.add(torn_by, region.place, torn, read);
                 }
             }
-            for (piece, owner) in space.owners_of(run) {
+            for (piece, owner) in self.memory.owners_of(region, run) {
                 if !owns(owner, life) {
                     let fact = Fact::new(Kind::ReadAfterFree, life).against(owner);
-                    draft.add(fact, space.place, space.slots_of(piece), piece.len);
+                    draft.add(fact, region.place, region.slots_of(piece), piece.len);
                     continue;
                 }
-                let stale = space.contents.iter_in(piece).filter(|&(_, content)| content != Some(life));
+                let stale = self.memory.contents(region, piece).filter(|&(_, content)| content != Some(life));
                 for (piece, content) in stale {
                     let fact = Fact::new(Kind::StaleRead, life).versus(content).since(owner.map(|owner| owner.since));
-                    draft.add(fact, space.place, space.slots_of(piece), piece.len);
+                    draft.add(fact, region.place, region.slots_of(piece), piece.len);
                 }
             }
         }
@@ -54,16 +54,17 @@ impl Oracle {
 
     /// `post`: only registers the access. Posting on a slot that is not the life's own moves nothing yet; the landing
     /// is judged. An access of the same name that is live counts as settled.
-    pub(super) fn post(&mut self, op: LiveOp) {
-        for cells in op.source.iter().chain(&op.target) {
-            let _ = self.spaces.of_cells(cells);
+    pub(super) fn post(&mut self, label: Label, op: OpId, life: Life, source: Option<&Cells>, target: Option<&Cells>) {
+        for cells in source.into_iter().chain(target) {
+            let _ = self.memory.of_cells(cells);
         }
-        match self.find_op(op.op) {
+        let new = LiveOp::new(op, life, source, target, label);
+        match self.find_op(op) {
             Ok(at) => {
-                let old = std::mem::replace(&mut self.ops[at], op);
+                let old = std::mem::replace(&mut self.ops[at], new);
                 self.retire(old.life);
             }
-            Err(at) => self.ops.insert(at, op),
+            Err(at) => self.ops.insert(at, new),
         }
     }
 
@@ -77,17 +78,17 @@ impl Oracle {
         // All content is picked up before any is put down: source and target may overlap.
         let mut carried = Carried::default();
         if let Some(source) = &op.source {
-            let space = self.spaces.of_cells(source);
+            let region = self.memory.of_cells(source);
             for run in part_of(&source.runs, part) {
-                trespass(&mut draft, Fact::of(Kind::ReadAfterFree, op), space, run);
-                carried.pieces.extend(space.contents.iter_in(run).map(|(piece, content)| (piece.len, content)));
+                trespass(&mut draft, Fact::of(Kind::ReadAfterFree, op), &self.memory, region, run);
+                carried.pieces.extend(self.memory.contents(region, run).map(|(piece, content)| (piece.len, content)));
             }
         }
         if let Some(target) = &op.target {
-            let space = self.spaces.of_cells(target);
+            let region = self.memory.of_cells(target);
             for run in part_of(&target.runs, part) {
-                trespass(&mut draft, Fact::of(Kind::WriteAfterFree, op), space, run);
-                carried.put_down(space, run, op.life);
+                trespass(&mut draft, Fact::of(Kind::WriteAfterFree, op), &self.memory, region, run);
+                carried.put_down(&mut self.memory, region, run, op.life);
             }
         }
     }
@@ -112,10 +113,10 @@ fn owns(owner: Option<Hold>, life: Life) -> bool {
 }
 
 /// Reports the cells of a run that the life of `fact` does not own.
-fn trespass(draft: &mut Draft<'_>, fact: Fact, space: &Space, run: Span) {
-    for (piece, owner) in space.owners_of(run) {
+fn trespass(draft: &mut Draft<'_>, fact: Fact, memory: &Memory, region: Region, run: Span) {
+    for (piece, owner) in memory.owners_of(region, run) {
         if !owns(owner, fact.life) {
-            draft.add(fact.versus(owner.map(|owner| owner.life)), space.place, space.slots_of(piece), piece.len);
+            draft.add(fact.versus(owner.map(|owner| owner.life)), region.place, region.slots_of(piece), piece.len);
         }
     }
 }
@@ -133,11 +134,11 @@ struct Carried {
 
 impl Carried {
     /// Puts the next cells down on `run`. Where no source says otherwise, they are the life's own.
-    fn put_down(&mut self, space: &mut Space, mut run: Span, life: Life) {
+    fn put_down(&mut self, memory: &mut Memory, region: Region, mut run: Span, life: Life) {
         while run.len > 0 {
             let (len, content) = self.pieces.get(self.done).copied().unwrap_or((u32::MAX, Some(life)));
             let moved = run.len.min(len - self.used);
-            space.contents.set(Span::new(run.start, moved), content);
+            memory.fill(region, Span::new(run.start, moved), content);
             run = Span::new(run.start + moved, run.len - moved);
             self.used += moved;
             if self.used == len {

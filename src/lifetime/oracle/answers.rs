@@ -2,7 +2,6 @@
 
 use super::Oracle;
 use super::draft::{Draft, Fact};
-use super::space::Hold;
 use crate::lifetime::{Answer, Kind, Label, Life, Verdict, Violation};
 use smallvec::SmallVec;
 
@@ -135,8 +134,7 @@ impl Oracle {
 
     /// Whether a life owns a slot or has an access in flight.
     fn is_present(&self, life: Life) -> bool {
-        let owns = |(_, owner): (_, Option<Hold>)| owner.is_some_and(|owner| owner.life == life);
-        self.ops.iter().any(|op| op.life == life) || self.spaces.iter().any(|space| space.owners.iter().any(owns))
+        self.ops.iter().any(|op| op.life == life) || self.memory.is_owner(life)
     }
 
     /// The record of a life, a new one when there is none.

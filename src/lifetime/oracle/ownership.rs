@@ -2,7 +2,7 @@
 
 use super::Oracle;
 use super::draft::{Draft, Fact};
-use super::space::Hold;
+use super::memory::Hold;
 use crate::lifetime::{Kind, Label, Life, Place, Slots, Span, Violation};
 use smallvec::SmallVec;
 
@@ -13,11 +13,11 @@ impl Oracle {
     /// `alloc`: only slots that were not the life's already change hands; the others keep the step that gave them.
     pub(super) fn alloc(&mut self, label: Label, life: Life, slots: &Slots, out: &mut Vec<Violation>) {
         let mut draft = Draft::new(label, out);
-        let space = self.spaces.of_slots(slots);
+        let region = self.memory.of_slots(slots);
         let mut taken = Concerned::new();
         for &run in &slots.runs {
             let from = taken.len();
-            for (span, owner) in space.owners.iter_in(run) {
+            for (span, owner) in self.memory.owners(region, run) {
                 if owner.is_some_and(|owner| owner.life == life) {
                     continue;
                 }
@@ -28,12 +28,12 @@ impl Oracle {
                 taken.push(span);
             }
             for &span in &taken[from..] {
-                space.owners.set(span, Some(Hold { life, since: label }));
+                self.memory.give(region, span, Some(Hold { life, since: label }));
             }
         }
         for op in self.ops.iter().filter(|op| op.life != life) {
-            let fact = Fact::of(Kind::ReuseInFlight, op).versus(Some(life));
-            for span in op.touched(slots.place, space.width, &taken) {
+            let fact = Fact::of(Kind::ReuseInFlight, op).versus(Some(life)).by(op.released(slots.place));
+            for span in op.touched(slots.place, region.width, &taken) {
                 draft.add(fact, slots.place, span, 0);
             }
         }
@@ -52,11 +52,11 @@ impl Oracle {
     /// reported and stays with its owner, so that the owner's own free is not reported again.
     pub(super) fn free(&mut self, label: Label, life: Life, slots: &Slots, out: &mut Vec<Violation>) {
         let mut draft = Draft::new(label, out);
-        let space = self.spaces.of_slots(slots);
+        let region = self.memory.of_slots(slots);
         let mut freed = Concerned::new();
         for &run in &slots.runs {
             let from = freed.len();
-            for (span, owner) in space.owners.iter_in(run) {
+            for (span, owner) in self.memory.owners(region, run) {
                 match owner {
                     Some(owner) if owner.life == life => freed.push(span),
                     Some(_) => draft.add(Fact::new(Kind::ForeignFree, life).against(owner), slots.place, span, 0),
@@ -64,16 +64,18 @@ impl Oracle {
                 }
             }
             for &span in &freed[from..] {
-                space.owners.set(span, None);
+                self.memory.give(region, span, None);
             }
         }
         for op in &mut self.ops {
-            let touched = op.touched(slots.place, space.width, &freed);
-            if !touched.is_empty() {
-                op.released.get_or_insert(label);
+            // What another life frees was given to it under the access, and that has been reported.
+            if op.life != life {
+                continue;
             }
+            let touched = op.lose(label, slots.place, region.width, &freed);
+            let fact = Fact::of(Kind::FreeInFlight, op).by(op.released(slots.place));
             for span in touched {
-                draft.add(Fact::of(Kind::FreeInFlight, op).versus(Some(life)), slots.place, span, 0);
+                draft.add(fact, slots.place, span, 0);
             }
         }
         self.retire(life);
@@ -83,11 +85,11 @@ impl Oracle {
     /// each place and life, and every life that began and has not finished as stuck (whether it is in `held` or not).
     pub fn quiesce(&self, label: Label, held: &[Life], out: &mut Vec<Violation>) {
         let mut draft = Draft::new(label, out);
-        for space in self.spaces.iter() {
-            for (span, owner) in space.owners.iter() {
+        for region in self.memory.regions() {
+            for (span, owner) in self.memory.owners(region, Span::new(0, region.slots)) {
                 let Some(owner) = owner.filter(|owner| !held.contains(&owner.life)) else { continue };
                 let fact = Fact::new(Kind::Leak, owner.life).since(Some(owner.since));
-                draft.add(fact, space.place, span, 0);
+                draft.add(fact, region.place, span, 0);
             }
         }
         for record in &self.lives {
@@ -97,17 +99,21 @@ impl Oracle {
         }
     }
 
-    /// What is owned: by place, then by slot, in maximal runs of one owner.
+    /// What is owned: by place (in the order of declaration), then by slot, in maximal runs of one owner.
     pub fn owned(&self) -> impl Iterator<Item = (Place, Life, Span)> {
-        self.spaces.iter().flat_map(|space| {
-            let mut pieces = space.owners.iter().filter_map(|(span, owner)| Some((owner?.life, span))).peekable();
+        self.memory.regions().flat_map(|region| {
+            let mut pieces = self
+                .memory
+                .owners(region, Span::new(0, region.slots))
+                .filter_map(|(span, owner)| Some((owner?.life, span)))
+                .peekable();
             std::iter::from_fn(move || {
                 let (life, mut run) = pieces.next()?;
                 // Slots that one life was given in several steps are several pieces.
                 while let Some((_, more)) = pieces.next_if(|&(next, span)| next == life && span.start == run.end()) {
                     run.len += more.len;
                 }
-                Some((space.place, life, run))
+                Some((region.place, life, run))
             })
         })
     }

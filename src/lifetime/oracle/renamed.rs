@@ -14,18 +14,19 @@ impl Oracle {
     /// that are neighbours need not stay so: meant for the small pools of an exhaustive search. Lives, accesses and
     /// labels are not renamed.
     pub fn hash_renamed<'a, H: Hasher>(&self, hasher: &mut H, order: impl Fn(Place) -> &'a [u32]) {
-        for space in self.spaces.iter() {
-            let order = order(space.place);
-            let rest = (0..space.slots).filter(|slot| !order.contains(slot));
+        for region in self.memory.regions() {
+            let order = order(region.place);
+            let rest = (0..region.slots).filter(|slot| !order.contains(slot));
             for slot in order.iter().copied().chain(rest) {
-                space.owners.get(slot).hash(hasher);
-                for (piece, content) in space.contents.iter_in(space.cells_of(Span::new(slot, 1))) {
+                let slot = Span::new(slot, 1);
+                self.memory.owners(region, slot).for_each(|(_, owner)| owner.hash(hasher));
+                for (piece, content) in self.memory.contents(region, region.cells_of(slot)) {
                     (piece.len, content).hash(hasher);
                 }
             }
         }
         for op in &self.ops {
-            (op.op, op.life, op.posted, op.released).hash(hasher);
+            (op.op, op.life, op.posted, op.source_released, op.target_released).hash(hasher);
             op.landed().for_each(|part| part.hash(hasher));
             for side in [&op.source, &op.target] {
                 side.as_ref().map(|cells| cells.place).hash(hasher);
@@ -37,7 +38,7 @@ impl Oracle {
 
     /// Hashes cells by the rank of their slots, slot by slot: runs of neighbours need not stay runs.
     fn hash_cells<H: Hasher>(&self, cells: &Cells, order: &[u32], hasher: &mut H) {
-        let width = self.spaces.find(cells.place).map_or(1, |space| space.width);
+        let width = self.memory.find(cells.place).map_or(1, |region| region.width);
         for &run in &cells.runs {
             let slots = slots_of(run, width);
             for slot in slots.start..slots.end() {

@@ -6,6 +6,7 @@ mod forgetting;
 mod kit;
 mod legal;
 mod naive;
+mod names;
 mod ownership;
 mod reads;
 mod reference;

@@ -26,6 +26,22 @@ fn a_map_of_nothing_is_empty() {
 }
 
 #[test]
+fn a_map_grows_at_its_end() {
+    let mut map = Map::new(2, 7);
+    map.extend(3, 7);
+    map.extend(0, 8);
+    assert_eq!(map, Map::new(5, 7));
+    map.extend(1, 8);
+    assert_eq!(listed(&map), [(span(0..5), 7), (span(5..6), 8)]);
+}
+
+#[test]
+#[should_panic(expected = "counted in 32 bits")]
+fn a_map_does_not_grow_past_32_bits() {
+    Map::new(1, 7).extend(u32::MAX, 7);
+}
+
+#[test]
 fn setting_splits_and_joins() {
     let mut map = Map::new(10, 0);
     map.set(span(3..6), 1);

@@ -31,7 +31,7 @@ fn a_whole_pool_is_a_handful_of_extents() {
         assert!(bench.oracle.segments() <= 8, "{}", bench.oracle.segments());
     }
     bench.clean([settle(1), read(A, RECEIVER, 0..TOKENS), free(A, RECEIVER, 0..PAGES), free(A, SENDER, 0..PAGES)]);
-    assert_eq!(bench.oracle.segments(), 4);
+    assert_eq!(bench.oracle.segments(), 2);
 }
 
 #[test]
@@ -47,5 +47,5 @@ fn the_incident_at_full_scale() {
 #[test]
 fn the_usual_state_needs_no_heap_of_its_own() {
     // What a search clones for each state it keeps. A change here is a change of its speed: make it knowingly.
-    assert!(size_of::<Oracle>() <= 768, "{}", size_of::<Oracle>());
+    assert!(size_of::<Oracle>() <= 1_400, "{}", size_of::<Oracle>());
 }

@@ -12,14 +12,26 @@ fn places_are_known_by_their_bounds() {
 }
 
 #[test]
-fn the_turn_of_declarations_leaves_no_trace() {
-    let declared = |places: [Place; 3]| {
-        let mut oracle = Oracle::default();
-        places.into_iter().for_each(|place| oracle.declare(place, 2, 2));
-        oracle
-    };
-    assert_eq!(declared([DECODE, PREFILL, ROWS]), declared([ROWS, DECODE, PREFILL]));
-    assert_eq!(declared([PREFILL, ROWS, DECODE]), declared([ROWS, DECODE, PREFILL]));
+fn places_are_neighbours_but_not_one() {
+    let mut oracle = Oracle::default();
+    [ROWS, DECODE, PREFILL].into_iter().for_each(|place| oracle.declare(place, 2, 2));
+    let mut bench = Bench { oracle, label: Label(0) };
+    bench.clean([alloc(A, ROWS, 0..2), alloc(A, DECODE, 0..2), alloc(A, PREFILL, 1..2), write(A, PREFILL, 2..4)]);
+    let owned: Vec<_> = bench.oracle.owned().collect();
+    assert_eq!(owned, [(ROWS, A, span(0..2)), (DECODE, A, span(0..2)), (PREFILL, A, span(1..2))]);
+    assert_eq!([ROWS, DECODE, PREFILL].map(|place| bench.oracle.content(place, 3)), [None, None, Some(A)]);
+    // Past the end of one place is not the start of the next.
+    bench.clean([write(A, DECODE, 0..1)]);
+    assert_eq!((bench.oracle.owner(ROWS, 2), bench.oracle.content(ROWS, 4)), (None, None));
+}
+
+#[test]
+fn a_place_may_be_declared_late() {
+    let mut bench = Bench::after([alloc(A, ROWS, 3..4), write(A, ROWS, 3..4)]);
+    let late = Place { node: Node(1), arena: Arena::HostPage };
+    bench.oracle.declare(late, 3, 5);
+    bench.clean([alloc(B, late, 0..3), write(B, late, 0..15), read(B, late, 0..15), read(A, ROWS, 3..4)]);
+    assert_eq!(bench.oracle.bounds(late), Some((3, 5)));
 }
 
 #[test]
@@ -38,6 +50,14 @@ fn a_slot_has_a_cell() {
 #[should_panic(expected = "counted in 32 bits")]
 fn a_place_is_not_too_large() {
     Oracle::default().declare(ROWS, 1 << 20, 1 << 12);
+}
+
+#[test]
+#[should_panic(expected = "counted in 32 bits")]
+fn all_places_together_are_not_too_large() {
+    let mut oracle = Oracle::default();
+    oracle.declare(ROWS, 1 << 20, 1 << 11);
+    oracle.declare(DECODE, 1 << 20, 1 << 11);
 }
 
 #[test]

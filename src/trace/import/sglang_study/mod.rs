@@ -3,7 +3,7 @@
 //!
 //! What its events mean here:
 //!
-//! * `reserve` does not say for whom. The importer looks ahead, within [`MAX_AHEAD`] lines, to the event that does: on
+//! * `reserve` does not say for whom. The importer looks ahead, within 256 lines, to the event that does: on
 //!   decode `publish_dst` names the room, on prefill `run_batch` names the request; a page that `alloc_decode` adds
 //!   goes to the request of the same batch that has filled its last one, and where several have, to the one whose
 //!   later page list or free shows it.
@@ -145,7 +145,7 @@ impl Importer {
             Fact::Crash => {
                 let life = self.working_for[telling.role as usize].unwrap_or(requests::NOBODY);
                 let node = node_of(telling.role);
-                self.tell(telling, Event::Crash { node, life })
+                self.tell(telling, &Event::Crash { node, life })
             }
             Fact::Count { free } => self.count(telling.role, Some(free)),
             Fact::Other => Ok(()),
@@ -153,9 +153,9 @@ impl Importer {
     }
 
     /// Checks an event and hands it on.
-    fn tell<S: Sink>(&mut self, telling: &mut Telling<'_, S>, event: Event) -> Result<(), Problem> {
-        self.checker.check(&event)?;
-        let life = match &event {
+    fn tell<S: Sink>(&mut self, telling: &mut Telling<'_, S>, event: &Event) -> Result<(), Problem> {
+        self.checker.check(event)?;
+        let life = match event {
             Event::Begin { life }
             | Event::Alloc { life, .. }
             | Event::Free { life, .. }
@@ -169,7 +169,7 @@ impl Importer {
         };
         let request = life.and_then(|life| self.requests.info(life)).map(|info| &*info.name);
         let context = Context { node: Some(node_of(telling.role)), thread: None, request, clock: telling.clock };
-        telling.sink.event(telling.line, &context, &event);
+        telling.sink.event(telling.line, &context, event);
         Ok(())
     }
 

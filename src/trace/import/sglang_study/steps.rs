@@ -45,7 +45,7 @@ impl Importer {
 
     pub(super) fn queued<S: Sink>(&mut self, telling: &mut Telling<'_, S>, rid: &str) -> Result<(), Problem> {
         let (life, new) = self.requests.queue(telling.role, rid)?;
-        if new { self.tell(telling, Event::Begin { life }) } else { Ok(()) }
+        if new { self.tell(telling, &Event::Begin { life }) } else { Ok(()) }
     }
 
     /// Pages for tokens that are to be computed (prefill) or received (decode).
@@ -231,7 +231,7 @@ impl Importer {
         let pool = self.pool_mut(telling.role)?;
         let place = pool.pages_place();
         let runs = pool.give(life, each(pages));
-        if runs.is_empty() { Ok(()) } else { self.tell(telling, Event::Alloc { life, slots: Slots { place, runs } }) }
+        if runs.is_empty() { Ok(()) } else { self.tell(telling, &Event::Alloc { life, slots: Slots { place, runs } }) }
     }
 
     /// Decode tells prefill where to write.
@@ -271,7 +271,7 @@ impl Importer {
             info.row_written = false;
         }
         let place = self.pool(telling.role)?.rows_place();
-        self.tell(telling, Event::Alloc { life, slots: Slots { place, runs: as_runs([row]) } })
+        self.tell(telling, &Event::Alloc { life, slots: Slots { place, runs: as_runs([row]) } })
     }
 
     fn free_row<S: Sink>(&mut self, telling: &mut Telling<'_, S>, life: Life, row: u32) -> Result<(), Problem> {
@@ -280,7 +280,7 @@ impl Importer {
             info.row = None;
         }
         let place = self.pool(Role::Decode)?.rows_place();
-        self.tell(telling, Event::Free { life, slots: Slots { place, runs: as_runs([row]) } })
+        self.tell(telling, &Event::Free { life, slots: Slots { place, runs: as_runs([row]) } })
     }
 
     pub(super) fn free<S: Sink>(
@@ -292,7 +292,7 @@ impl Importer {
         let pool = self.pool_mut(telling.role)?;
         let place = pool.pages_place();
         for (life, runs) in pool.take_back(pages, free_after) {
-            self.tell(telling, Event::Free { life, slots: Slots { place, runs } })?;
+            self.tell(telling, &Event::Free { life, slots: Slots { place, runs } })?;
         }
         Ok(())
     }
@@ -328,11 +328,11 @@ impl Importer {
     }
 
     fn read<S: Sink>(&mut self, telling: &mut Telling<'_, S>, life: Life, cells: Cells) -> Result<(), Problem> {
-        if cells.runs.is_empty() { Ok(()) } else { self.tell(telling, Event::Read { life, cells }) }
+        if cells.runs.is_empty() { Ok(()) } else { self.tell(telling, &Event::Read { life, cells }) }
     }
 
     fn write<S: Sink>(&mut self, telling: &mut Telling<'_, S>, life: Life, cells: Cells) -> Result<(), Problem> {
-        if cells.runs.is_empty() { Ok(()) } else { self.tell(telling, Event::Write { life, cells }) }
+        if cells.runs.is_empty() { Ok(()) } else { self.tell(telling, &Event::Write { life, cells }) }
     }
 
     /// The cells of the first `tokens` tokens of a life. Pages that a batch `listed` and the life was never given are
@@ -398,7 +398,7 @@ impl Importer {
         group: u8,
         verdict: Verdict,
     ) -> Result<(), Problem> {
-        self.tell(telling, Event::Decide { life, group, rank: 0, verdict })
+        self.tell(telling, &Event::Decide { life, group, rank: 0, verdict })
     }
 
     /// A process answers. Health checks and the like were never queued and are passed over.
@@ -438,7 +438,7 @@ impl Importer {
         info.answered = true;
         let prompt_tokens = info.prompt_tokens.unwrap_or_default();
         let told = Answer { verdict, prompt_tokens, tokens_of: None };
-        self.tell(telling, Event::Finish { life, told, processed: None })
+        self.tell(telling, &Event::Finish { life, told, processed: None })
     }
 
     /// Where decode never said otherwise, prefill's refusal is the answer.

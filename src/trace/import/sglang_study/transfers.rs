@@ -257,7 +257,7 @@ impl Importer {
             let Some((source, target)) = post else { continue };
             let op = OpId(number);
             *slot = Some((op, size(&target.runs)));
-            self.tell(telling, Event::Post { op, life, source, target: Some(target) })?;
+            self.tell(telling, &Event::Post { op, life, source, target: Some(target) })?;
         }
         self.transfers.live.insert(id, Live { life, ops });
         Ok(())
@@ -277,9 +277,9 @@ impl Importer {
         let Some(live) = self.transfers.live.remove(&id) else { return Ok(()) };
         for (op, cells) in live.ops.into_iter().flatten() {
             if status == 0 {
-                self.tell(telling, Event::Land { op, part: Span::new(0, cells) })?;
+                self.tell(telling, &Event::Land { op, part: Span::new(0, cells) })?;
             }
-            self.tell(telling, Event::Settle { op })?;
+            self.tell(telling, &Event::Settle { op })?;
         }
         Ok(())
     }
