@@ -31,6 +31,12 @@ impl Suite {
         Self { cases: SHIPPED.iter().map(read).collect() }
     }
 
+    /// A suite of these cases.
+    #[must_use]
+    pub const fn of(cases: Vec<Case>) -> Self {
+        Self { cases }
+    }
+
     /// The cases.
     #[must_use]
     pub fn cases(&self) -> &[Case] {
