@@ -4,10 +4,12 @@ use super::save;
 use crate::args::{CheckArgs, threads};
 use crate::console::Console;
 use crate::interrupt;
+use crate::matrix;
 use crate::outcome::Outcome;
 use crate::progress::Spinner;
 use crate::view;
 use anyhow::Result;
+use pagefence::cases::{Row, Suite, Verdict};
 use pagefence::cell::{Profile, Scope};
 use pagefence::explore::{Budget, Explorer, HuntOptions, Survey, canary, survey};
 use pagefence::library;
@@ -25,6 +27,7 @@ struct Report<'a> {
     budget_ms: u128,
     as_declared: bool,
     seconds: f64,
+    cases: &'a [Row],
     survey: &'a Survey,
     saved: &'a [PathBuf],
 }
@@ -44,6 +47,10 @@ pub fn run(args: &CheckArgs, console: &mut Console) -> Result<Outcome> {
     }
     console.line("canary: every explorer finds every planted fault")?;
 
+    let suite = Suite::shipped();
+    let rows = matrix::run(&suite, |_| true, seed, jobs)?;
+    print_cases(&rows, console)?;
+
     let pairs = pairs();
     let options = HuntOptions {
         seed,
@@ -62,14 +69,15 @@ pub fn run(args: &CheckArgs, console: &mut Console) -> Result<Outcome> {
             ..Budget::default()
         };
         let at = |profile: &Profile, scope: &Scope| spinner.at(format!("hunting {} in {}", profile.name, scope.name));
-        survey(&pairs, &options, &budget, |_, _| false, at)
+        survey(&pairs, &options, &budget, |profile, words| suite.declares(profile, words).is_some(), at)
     };
     let saved = match &args.out {
         Some(folder) => survey.news.iter().map(|news| save(folder, &news.finding)).collect::<Result<Vec<_>>>()?,
         None => Vec::new(),
     };
     print(&survey, &saved, console)?;
-    let as_declared = survey.news.is_empty() && survey.livelocks == 0 && !interrupt::pressed();
+    let as_declared =
+        matrix::as_declared(&rows) && survey.news.is_empty() && survey.livelocks == 0 && !interrupt::pressed();
     console.json(&Report {
         command: "check",
         seed,
@@ -77,6 +85,7 @@ pub fn run(args: &CheckArgs, console: &mut Console) -> Result<Outcome> {
         budget_ms: time.as_millis(),
         as_declared,
         seconds: began.elapsed().as_secs_f64(),
+        cases: &rows,
         survey: &survey,
         saved: &saved,
     })?;
@@ -88,6 +97,21 @@ fn pairs() -> Vec<(Profile, Scope)> {
     let scopes: Vec<Scope> = library::scopes().collect();
     let versions = Profile::presets().map(|(profile, _)| profile).filter(|profile| profile.name != "reference");
     versions.flat_map(|profile| scopes.iter().map(move |scope| (profile.clone(), scope.clone()))).collect()
+}
+
+/// The table, and the timeline of what should not have been found.
+fn print_cases(rows: &[Row], console: &mut Console) -> Result<()> {
+    let unexpected = rows.iter().filter(|row| row.verdict == Verdict::Unexpected);
+    if console.is_text() {
+        for finding in unexpected.filter_map(|row| row.finding.as_deref()) {
+            let small = finding.minimise();
+            let small = small.as_ref().unwrap_or(finding);
+            console.line("")?;
+            console.timeline(&small.story(&small.profile, None))?;
+        }
+    }
+    console.line("")?;
+    matrix::print(rows, console)
 }
 
 fn print(survey: &Survey, saved: &[PathBuf], console: &mut Console) -> Result<()> {

@@ -68,7 +68,8 @@ fn minimize_writes_a_finding() {
 #[test]
 fn prove_tells_closed_from_truncated() {
     let desk = Desk::new();
-    let scope = small_scope(&desk);
+    let text = std::fs::read_to_string(small_scope(&desk)).unwrap();
+    let scope = desk.write("one.toml", text.replace(", { prompt = 2 }", ""));
     let scope = scope.to_str().unwrap();
     let reference = ["prove", "--profile", "reference", "--scope", scope, "--jobs", "1"];
     let said = pagefence(reference).is(0);
@@ -141,4 +142,28 @@ fn the_gate_reads_a_page_over_http() {
     let gone = pagefence(["gate", &url]).refused();
     assert!(gone.contains(&url), "{gone}");
     assert!(pagefence(["gate", "https://localhost/metrics"]).refused().contains("no TLS"));
+}
+
+#[test]
+fn cases_are_listed_and_told() {
+    let json = pagefence(["cases", "--format", "json"]).is(0).json();
+    let cases = json["cases"].as_array().unwrap();
+    let said = pagefence(["cases"]).is(0).out;
+    for case in cases {
+        let id = case["id"].as_str().unwrap();
+        assert!(said.contains(id), "{id} is not in:\n{said}");
+    }
+    if let Some(id) = cases.first().map(|case| case["id"].as_str().unwrap()) {
+        let told = pagefence(["cases", id]).is(0).out;
+        assert!(told.contains("found on") && told.contains("held on"), "{told}");
+    }
+    assert!(pagefence(["cases", "S0"]).refused().contains("there is no case `S0`"));
+}
+
+#[test]
+fn check_says_what_it_does_first_and_what_it_did_last() {
+    let said = pagefence(["--budget", "0s", "--jobs", "1", "--seed", "7"]);
+    assert!(said.out.starts_with("check: seed 7, budget 0ns, jobs 1\n"), "{}", said.out);
+    assert!(said.out.contains("canary: every explorer finds every planted fault\n"), "{}", said.out);
+    assert!(said.out.contains(" not reached)"), "{}", said.out);
 }

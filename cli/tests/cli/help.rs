@@ -2,8 +2,8 @@
 
 use super::kit::pagefence;
 
-const COMMANDS: [&str; 10] =
-    ["check", "hunt", "prove", "replay", "minimize", "profiles", "scopes", "audit", "gate", "completions"];
+const COMMANDS: [&str; 11] =
+    ["check", "cases", "hunt", "prove", "replay", "minimize", "profiles", "scopes", "audit", "gate", "completions"];
 
 #[test]
 fn every_command_has_help_with_examples() {
