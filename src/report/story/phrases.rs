@@ -1,7 +1,7 @@
 //! A step in words.
 
 use super::beat::{Beat, Move};
-use super::messages::verdict_name;
+use super::messages::{Letter, verdict_name};
 use super::objects::Object;
 use crate::cell::{Config, Lane as Wire, Payload, Site, Step, Told, Transfer, is_decode};
 use crate::lifetime::{Arena, Event, Life, Slots};
@@ -32,7 +32,7 @@ pub(super) fn step(config: &Config, beat: &Beat, watched: &[WatchedSlot]) -> Tim
     }));
     phrases.extend(beat.moves.iter().map(|moved| Phrase { text: moved_text(*moved), weight: 1, reference: None }));
     // The first of those that matter most.
-    let reference = phrases.iter().rev().filter(|p| p.reference.is_some()).max_by_key(|p| p.weight);
+    let reference = phrases.iter().rev().filter(|p| p.reference.is_some()).max_by_key(|p| p.weight.min(4));
     let reference = reference.and_then(|phrase| phrase.reference);
     let said = TimelineStep::new(lane, actor, text(phrases));
     let mut said = match toward(beat, step) {
@@ -125,8 +125,8 @@ fn own_phrase(config: &Config, beat: &Beat, step: Step) -> Option<Phrase> {
         Step::Disconnect(request) => {
             (format!("leaves; {} is nobody's any more", life(request)), Some(Site::ClientDisconnect.reference()))
         }
-        Step::Deliver(_) => (format!("{} arrives", letter()), beat.letter.map(|l| l.reference())),
-        Step::Lose(_) => (format!("{} is lost", letter()), beat.letter.map(|l| l.reference())),
+        Step::Deliver(_) => (format!("{} arrives", letter()), beat.letter.map(Letter::reference)),
+        Step::Lose(_) => (format!("{} is lost", letter()), beat.letter.map(Letter::reference)),
         Step::Land { piece, .. } => (landed(config, beat, piece)?, Some(Site::Land.reference())),
         Step::TransferError(_) => (format!("{} fails; its siblings go on", write()), Some(Site::Land.reference())),
         Step::TransferTimeout(_) => {

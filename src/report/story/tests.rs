@@ -81,7 +81,7 @@ fn the_tail_tells_what_the_drain_does() {
     let has = |text: &str| assert!(lines.iter().any(|line| line.contains(text)), "no `{text}` in {lines:#?}");
     has("write 0: 2 tokens of A land in decode page 0");
     has("write 0: 2 tokens of A land in decode page 1; the write is over");
-    has("commits the transfer (A's pages 0-1)");
+    has("commits the transfer (A's row 0)");
     has("answers (A: success)");
 }
 
