@@ -18,6 +18,9 @@ pub struct Pattern {
     /// The release path: any of these.
     #[serde(default)]
     pub released: Vec<Site>,
+    /// Only findings without a release path: the access was posted after the slot had been taken away.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unreleased: bool,
     /// The step in which it broke: any of these.
     #[serde(default)]
     pub broke: Vec<Site>,
@@ -33,6 +36,7 @@ impl Pattern {
         self.kinds.contains(&finding.kind)
             && among(&self.started, finding.started)
             && among(&self.released, finding.released)
+            && !(self.unreleased && finding.released.is_some())
             && among(&self.broke, Some(finding.broke))
     }
 }
@@ -64,6 +68,13 @@ mod tests {
         assert!(pattern.matches(&finding()));
         assert!(!pattern.matches(&Words { released: None, ..finding() }));
         assert!(!pattern.matches(&Words { released: Some(Site::DecodeTimeout), ..finding() }));
+    }
+
+    #[test]
+    fn a_pattern_can_ask_for_no_release_path() {
+        let pattern = Pattern { kinds: vec![Kind::WriteAfterFree], unreleased: true, ..Pattern::default() };
+        assert!(!pattern.matches(&finding()));
+        assert!(pattern.matches(&Words { released: None, ..finding() }));
     }
 
     #[test]

@@ -12,7 +12,40 @@ macro_rules! shipped {
 }
 
 /// Name and text of every file in `cases/`; a test keeps the list complete.
-const SHIPPED: &[(&str, &str)] = &shipped![];
+const SHIPPED: &[(&str, &str)] = &shipped![
+    "INCIDENT",
+    "INCIDENT-SMALL",
+    "M01",
+    "M02",
+    "M03",
+    "M04",
+    "M05",
+    "S01",
+    "S01-at-result",
+    "S01-immediate",
+    "S01-length-check",
+    "S01-placeholder",
+    "S01-unmarked",
+    "S03",
+    "S03-hold",
+    "S13",
+    "S14",
+    "S15",
+    "S16",
+    "S18",
+    "S19",
+    "S20",
+    "S23",
+    "S25",
+    "S26",
+    "S27",
+    "S28",
+    "S31",
+    "S32",
+    "S36",
+    "S38",
+    "S39",
+];
 
 /// A set of cases.
 #[derive(Clone, Debug)]
