@@ -34,6 +34,9 @@ mod step;
 mod switch;
 mod world;
 
+#[cfg(test)]
+mod tests;
+
 pub use balancer::{Balancer, Client, Leg, Pair};
 pub use decode::{Armed, DecodeRank, DecodeRequest, DecodeScheduler, DecodeShared, DecodeStage};
 pub use fabric::{Fabric, Payload, Told, Transfer};

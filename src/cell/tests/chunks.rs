@@ -1,0 +1,117 @@
+//! Chunked prefill: offsets, partial pages, and what is sent when.
+
+use super::kit::{Bench, HANDSHAKE, TO_PREFILL, WORKER, land, newest, scope, without};
+use crate::cell::{PrefillStage, Step, Switch};
+use crate::platform::Shared;
+
+const CHUNKED: &str = "chunk = 2\nrequests = [{ prompt = 5, max_new = 1 }]";
+
+#[test]
+fn each_chunk_starts_where_the_last_one_ended_and_the_last_one_carries_the_row() {
+    let mut bench = Bench::new(newest(), scope(CHUNKED));
+    bench.take(HANDSHAKE).take([Step::Prefill]);
+    assert_eq!(bench.chunks(0), [(0, 2, 2, false)]);
+    assert_eq!(bench.prefill_stage(0), Some(PrefillStage::Waiting));
+    assert_eq!(bench.lines()[1..], ["PrefillAlloc: A gets p0 page 0..1", "PrefillForward: A writes p0 page 0..2"]);
+    bench.take([Step::Prefill]);
+    assert_eq!(bench.lines(), ["PrefillAlloc: A gets p0 page 1..2", "PrefillForward: A writes p0 page 2..4"]);
+    bench.take([Step::Prefill]);
+    assert_eq!(bench.chunks(0), [(0, 2, 2, false), (1, 2, 4, false), (2, 1, 5, true)]);
+    assert_eq!(bench.prefill_stage(0), Some(PrefillStage::Inflight));
+}
+
+#[test]
+fn the_last_page_is_sent_as_far_as_it_is_filled() {
+    let mut bench = Bench::new(newest(), scope(CHUNKED));
+    bench.take(HANDSHAKE).take([Step::Prefill, Step::Prefill, Step::Prefill]);
+    bench.take([WORKER, land(0), WORKER, WORKER, land(0), WORKER, WORKER]);
+    assert_eq!(bench.lines().last().unwrap(), "WorkerPost: A posts 0 from p0 page 4..5 to d0 page 4..5");
+}
+
+#[test]
+fn only_the_last_chunk_ends_the_room() {
+    let mut bench = Bench::new(newest(), scope(CHUNKED));
+    bench.take(HANDSHAKE).take([Step::Prefill, WORKER]);
+    assert_eq!(bench.outstanding(0), 1);
+    bench.take([land(0), WORKER]);
+    assert_eq!(bench.outstanding(0), 0);
+    assert!(!bench.enabled(WORKER), "nothing is queued");
+    assert!(
+        bench.prefill_rank(0).infos.with(|infos| infos.get(bench.key(0)).is_some()),
+        "the destination is needed for the next chunk"
+    );
+}
+
+#[test]
+fn a_request_that_is_half_done_goes_first() {
+    let two = "chunk = 2\nprefill_pages = 4\nrequests = [{ prompt = 4, max_new = 1 }, { prompt = 2, max_new = 1 }]";
+    let mut bench = Bench::new(newest(), scope(two));
+    bench.take([Step::Submit, Step::Submit, Step::Prefill, Step::Decode, TO_PREFILL, TO_PREFILL, Step::Prefill]);
+    bench.take([Step::Prefill]);
+    assert_eq!(
+        bench.lines(),
+        [
+            "PrefillAlloc: A gets p0 page 1..2",
+            "PrefillForward: A writes p0 page 2..4",
+            "PrefillSetBuf: A writes p0 row 0..1",
+        ]
+    );
+}
+
+#[test]
+fn a_forward_waits_for_pages() {
+    let two = "prefill_pages = 2\nrequests = [{ prompt = 4, max_new = 1 }, { prompt = 2, max_new = 1 }]";
+    let mut bench = Bench::new(newest(), scope(two));
+    bench.take(HANDSHAKE).take(HANDSHAKE).take([Step::Prefill]);
+    assert_eq!(
+        (bench.prefill_stage(0), bench.prefill_stage(1)),
+        (Some(PrefillStage::Inflight), Some(PrefillStage::Waiting))
+    );
+    assert!(!bench.enabled(Step::Prefill));
+}
+
+const OVERLAPPED: &str = "overlap = true\nchunk = 2\nrequests = [{ prompt = 6, max_new = 1 }]";
+
+#[test]
+fn the_overlapped_loop_launches_one_forward_ahead() {
+    let mut bench = Bench::new(newest(), scope(OVERLAPPED));
+    bench.take(HANDSHAKE).take([Step::Prefill, Step::Prefill]);
+    assert_eq!(bench.at_prefill(0).unwrap().launched, 4);
+    assert!(!bench.enabled(Step::Prefill), "two forwards are launched");
+    bench.take([Step::ForwardEnds, Step::Prefill]);
+    assert_eq!(bench.at_prefill(0).unwrap().launched, 6);
+}
+
+#[test]
+fn with_early_send_a_chunk_is_queued_while_its_forward_runs() {
+    let mut bench = Bench::new(newest(), scope(OVERLAPPED));
+    bench.take(HANDSHAKE).take([Step::Prefill, Step::Prefill]);
+    assert_eq!(bench.chunks(0), [(0, 2, 2, false)]);
+    let mut bench = Bench::new(without(newest(), Switch::EarlySend), scope(OVERLAPPED));
+    bench.take(HANDSHAKE).take([Step::Prefill, Step::Prefill]);
+    assert_eq!(bench.chunks(0), []);
+}
+
+#[test]
+fn the_worker_waits_for_the_forward_that_fills_an_early_chunk() {
+    let mut bench = Bench::new(newest(), scope(OVERLAPPED));
+    bench.take(HANDSHAKE).take([Step::Prefill, Step::Prefill]);
+    assert!(!bench.enabled(WORKER));
+    bench.take([Step::ForwardEnds]);
+    assert!(bench.enabled(WORKER));
+    let mut bench = Bench::new(without(newest(), Switch::EarlySendWaits), scope(OVERLAPPED));
+    bench.take(HANDSHAKE).take([Step::Prefill, Step::Prefill]);
+    assert!(bench.enabled(WORKER));
+}
+
+#[test]
+fn an_aborted_request_keeps_its_pages_until_its_last_forward_ends() {
+    let mut bench = Bench::new(newest(), scope(&format!("{OVERLAPPED}\nfaults = {{ aborts = 1 }}")));
+    bench.take(HANDSHAKE).take([Step::Prefill, Step::Prefill, Step::Abort(0), Step::Prefill, Step::ForwardEnds]);
+    bench.take([Step::Prefill]);
+    assert_eq!(bench.prefill_stage(0), Some(PrefillStage::Forward));
+    bench.take([Step::ForwardEnds, Step::Prefill]);
+    assert_eq!(bench.prefill_stage(0), Some(PrefillStage::Forward), "a third chunk was launched meanwhile");
+    bench.take([Step::ForwardEnds, Step::Prefill]);
+    assert_eq!(bench.prefill_stage(0), None);
+}

@@ -1,0 +1,18 @@
+//! Scripts that are stepped by hand: each protocol rule in the protocol's own terms, with its protection and without.
+
+mod kit;
+
+mod aborts;
+mod balancer;
+mod chunks;
+mod handoff;
+mod happy;
+mod pieces;
+mod profiles;
+mod ranks;
+mod rejections;
+mod release;
+mod rooms;
+mod scopes;
+mod timers;
+mod transfers;
