@@ -15,6 +15,7 @@
 
 pub mod cell;
 pub mod explore;
+mod few;
 pub mod gate;
 pub mod input;
 pub mod library;

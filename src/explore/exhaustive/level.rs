@@ -15,9 +15,31 @@ pub(super) const BLOCK: usize = 64;
 pub(super) struct Segment<S> {
     /// The number of the first state.
     pub(super) first: u32,
+    /// The states, and behind them old ones that new ones are written over: copying over a state is cheaper than making
+    /// one.
     pub(super) states: Vec<S>,
-    /// Their fingerprints.
+    /// The fingerprints of the states, one for each.
     pub(super) prints: Vec<u64>,
+}
+
+impl<S> Segment<S> {
+    /// How many states there are.
+    pub(super) const fn len(&self) -> usize {
+        self.prints.len()
+    }
+}
+
+impl<S: Clone> Segment<S> {
+    /// Adds a copy of a state, to be changed where it is, and the fingerprint that it will have then.
+    fn push(&mut self, state: &S, print: u64) -> &mut S {
+        let at = self.len();
+        self.prints.push(print);
+        match self.states.get_mut(at) {
+            Some(old) => old.clone_from(state),
+            None => self.states.push(state.clone()),
+        }
+        &mut self.states[at]
+    }
 }
 
 /// A transition to a state that may be new: `(parent, step)` says where from.
@@ -112,7 +134,7 @@ pub(super) fn expand<P: Protocol>(
         for (index, step) in (0..=u16::MAX).zip(&*steps) {
             next.clone_from(state);
             violations.clear();
-            protocol.apply(next, step, violations);
+            protocol.advance(next, step, violations);
             for violation in &*violations {
                 counts.tally.record(violation, depth as usize + 1, || Sight { parent, step: Some(index) });
             }
@@ -174,18 +196,15 @@ pub(super) fn grow<P: Protocol>(
             scratch.steps.clear();
             protocol.steps(state, &mut scratch.steps);
         }
-        let mut next = state.clone();
-        scratch.violations.clear();
-        protocol.apply(&mut next, &scratch.steps[usize::from(step)], &mut scratch.violations);
         out.parents.push(parent);
         out.steps.push(step);
-        if out.segments.last().is_none_or(|segment| segment.states.len() == BLOCK) {
-            out.segments.push(Segment { first: 0, states: Vec::new(), prints: Vec::new() });
+        if out.segments.last().is_none_or(|segment| segment.len() == BLOCK) {
+            out.segments.push(out.spare.pop().unwrap_or(Segment { first: 0, states: Vec::new(), prints: Vec::new() }));
         }
-        if let Some(last) = out.segments.last_mut() {
-            last.states.push(next);
-            last.prints.push(print);
-        }
+        let Some(last) = out.segments.last_mut() else { break };
+        let next = last.push(state, print);
+        scratch.violations.clear();
+        protocol.advance(next, &scratch.steps[usize::from(step)], &mut scratch.violations);
     }
 }
 
@@ -196,10 +215,13 @@ pub(super) struct Growth<S> {
     pub(super) parents: Vec<u32>,
     pub(super) steps: Vec<u16>,
     pub(super) segments: Vec<Segment<S>>,
+    /// Empty segments to fill first.
+    pub(super) spare: Vec<Segment<S>>,
 }
 
 impl<S> Growth<S> {
-    pub(super) fn new(wanted: usize) -> Self {
-        Self { wanted, parents: Vec::with_capacity(wanted), steps: Vec::with_capacity(wanted), segments: Vec::new() }
+    pub(super) fn new(wanted: usize, spare: Vec<Segment<S>>) -> Self {
+        let (parents, steps) = (Vec::with_capacity(wanted), Vec::with_capacity(wanted));
+        Self { wanted, parents, steps, segments: Vec::new(), spare }
     }
 }
