@@ -69,7 +69,7 @@ impl Reply {
 /// The balancer.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Balancer {
-    pairs: Few<Pair, 4>,
+    pairs: Few<Pair, 2>,
 }
 
 clone_by_field!(Balancer { pairs });

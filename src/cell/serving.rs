@@ -180,6 +180,7 @@ impl<P: Platform> Cell<P> {
     }
 
     /// Whether `step` would do something.
+    #[inline]
     pub fn enabled<T: Probe>(&self, step: Step, config: &Config, probe: &mut T) -> bool {
         let ctx = Ctx { world: &self.world, config, probe };
         let faults = &config.scope.faults;

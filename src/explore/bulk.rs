@@ -39,13 +39,16 @@ impl Bulk {
         let stripe = Self::LANES * Self::WORD;
         let padded = self.used.next_multiple_of(stripe);
         self.block[self.used..padded].fill(0);
+        // A copy, so that the lanes stay in registers.
+        let mut lanes = self.lanes;
         for stripe in self.block[..padded].as_chunks::<{ Self::LANES * Self::WORD }>().0 {
-            for (lane, word) in self.lanes.iter_mut().zip(stripe.as_chunks().0) {
+            for (lane, word) in lanes.iter_mut().zip(stripe.as_chunks().0) {
                 lane.write_u64(u64::from_le_bytes(*word));
             }
         }
         // How much of it counts is part of what is hashed: zeros at the end are not the same as nothing.
-        self.lanes[0].write_u64(self.used as u64);
+        lanes[0].write_u64(self.used as u64);
+        self.lanes = lanes;
         self.used = 0;
     }
 

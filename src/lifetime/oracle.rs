@@ -47,9 +47,9 @@ use memory::Memory;
 pub struct Oracle {
     memory: Memory,
     /// Accesses in flight, by name.
-    ops: Few<LiveOp, 4>,
+    ops: Few<LiveOp, 2>,
     /// What is remembered of lives, by life.
-    lives: Few<Record, 4>,
+    lives: Few<Record, 2>,
 }
 
 clone_by_field!(Oracle { memory, ops, lives });

@@ -55,7 +55,7 @@ pub struct PrefillShared<P: Platform> {
     /// The metadata rows' memory.
     pub rows: P::Cell<Few<RowContent, 2>>,
     /// How many tokens of each request the GPU has computed; only the overlapped loop reads it.
-    pub computed: P::Cell<Few<u32, 4>>,
+    pub computed: P::Cell<Few<u32, 2>>,
 }
 
 clone_by_field!(PrefillShared <P: Platform> { rooms, infos, outstanding, targets, poisoned, reasons, queue, rows, computed });

@@ -83,16 +83,26 @@ impl Counts {
 }
 
 /// What expanding one segment yields; kept and used again for another.
-#[derive(Default)]
-pub(super) struct Expansion {
+pub(super) struct Expansion<Step> {
     /// Candidates by shard of the fingerprint set, in order of `(parent, step)`.
     pub(super) shards: Vec<Vec<Candidate>>,
+    /// The enabled steps of each state, one list behind the other.
+    steps: Vec<Step>,
+    /// Where the list of each state begins.
+    firsts: Vec<usize>,
     pub(super) counts: Counts,
 }
 
-impl Expansion {
+impl<Step> Expansion<Step> {
     pub(super) fn new(shards: usize) -> Self {
-        Self { shards: vec![Vec::new(); shards], counts: Counts::default() }
+        Self { shards: vec![Vec::new(); shards], steps: Vec::new(), firsts: Vec::new(), counts: Counts::default() }
+    }
+
+    /// Forgets the last segment; its counts have been taken.
+    pub(super) fn clear(&mut self) {
+        self.shards.iter_mut().for_each(Vec::clear);
+        self.steps.clear();
+        self.firsts.clear();
     }
 }
 
@@ -105,13 +115,12 @@ pub(super) const fn shard_of(print: u64, shards: usize) -> usize {
 /// A worker's buffers.
 pub(super) struct Scratch<P: Protocol> {
     next: P::State,
-    steps: Vec<P::Step>,
     violations: Vec<Violation>,
 }
 
 impl<P: Protocol> Scratch<P> {
     pub(super) fn new(protocol: &P) -> Self {
-        Self { next: protocol.initial(), steps: Vec::new(), violations: Vec::new() }
+        Self { next: protocol.initial(), violations: Vec::new() }
     }
 }
 
@@ -122,16 +131,17 @@ pub(super) fn expand<P: Protocol>(
     depth: u32,
     segment: &Segment<P::State>,
     scratch: &mut Scratch<P>,
-    out: &mut Expansion,
+    out: &mut Expansion<P::Step>,
 ) {
-    let Scratch { next, steps, violations } = scratch;
-    let Expansion { shards, counts } = out;
+    let Scratch { next, violations } = scratch;
+    let Expansion { shards, steps, firsts, counts } = out;
     let shard_count = shards.len();
     for ((state, &print), parent) in segment.states.iter().zip(&segment.prints).zip(segment.first..) {
-        steps.clear();
+        let first = steps.len();
+        firsts.push(first);
         protocol.steps(state, steps);
         let (mut progress, mut timer) = (false, false);
-        for (index, step) in (0..=u16::MAX).zip(&*steps) {
+        for (index, step) in (0..=u16::MAX).zip(&steps[first..]) {
             next.clone_from(state);
             violations.clear();
             protocol.advance(next, step, violations);
@@ -180,22 +190,18 @@ pub(super) fn expand<P: Protocol>(
 pub(super) fn grow<P: Protocol>(
     protocol: &P,
     segment: &Segment<P::State>,
+    expansion: &Expansion<P::Step>,
     mut heads: Vec<&[Candidate]>,
     scratch: &mut Scratch<P>,
     out: &mut Growth<P::State>,
 ) {
-    let mut stepped_from = None;
     while out.parents.len() < out.wanted {
         let first = heads.iter_mut().filter(|head| !head.is_empty()).min_by_key(|head| (head[0].parent, head[0].step));
         let Some(head) = first else { break };
         let Candidate { print, parent, step } = head[0];
         *head = &head[1..];
-        let state = &segment.states[(parent - segment.first) as usize];
-        if stepped_from != Some(parent) {
-            stepped_from = Some(parent);
-            scratch.steps.clear();
-            protocol.steps(state, &mut scratch.steps);
-        }
+        let at = (parent - segment.first) as usize;
+        let (state, first) = (&segment.states[at], expansion.firsts[at]);
         out.parents.push(parent);
         out.steps.push(step);
         if out.segments.last().is_none_or(|segment| segment.len() == BLOCK) {
@@ -204,7 +210,7 @@ pub(super) fn grow<P: Protocol>(
         let Some(last) = out.segments.last_mut() else { break };
         let next = last.push(state, print);
         scratch.violations.clear();
-        protocol.advance(next, &scratch.steps[usize::from(step)], &mut scratch.violations);
+        protocol.advance(next, &expansion.steps[first + usize::from(step)], &mut scratch.violations);
     }
 }
 

@@ -91,7 +91,7 @@ struct Search<'a, P: Protocol> {
     steps: Vec<u16>,
     counts: Counts,
     depth: u32,
-    expansions: Vec<Expansion>,
+    expansions: Vec<Expansion<P::Step>>,
     /// New candidates, by shard, then by segment.
     winners: Vec<Vec<Vec<Candidate>>>,
     /// Segments that are done with, for new ones to be written over.
@@ -185,7 +185,7 @@ impl<'a, P: Protocol> Search<'a, P> {
             batch.iter_mut().zip(&mut self.expansions),
             || Scratch::new(protocol),
             |scratch, (segment, expansion)| {
-                expansion.shards.iter_mut().for_each(Vec::clear);
+                expansion.clear();
                 if clock.expired().is_none() {
                     expand(protocol, options, depth, segment, scratch, expansion);
                 }
@@ -226,11 +226,11 @@ impl<'a, P: Protocol> Search<'a, P> {
             .collect();
         pool::for_each(
             jobs,
-            batch.iter_mut().zip(&mut growths).enumerate(),
+            batch.iter_mut().zip(expansions).zip(&mut growths).enumerate(),
             || Scratch::new(protocol),
-            |scratch, (at, (segment, growth))| {
+            |scratch, (at, ((segment, expansion), growth))| {
                 let heads = winners.iter().map(|shard| &*shard[at]).collect();
-                grow(protocol, segment, heads, scratch, growth);
+                grow(protocol, segment, expansion, heads, scratch, growth);
                 segment.prints.clear();
             },
         );

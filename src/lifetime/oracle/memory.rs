@@ -54,11 +54,11 @@ impl Region {
 /// of a place.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Memory {
-    regions: Few<Region, 8>,
+    regions: Few<Region, 4>,
     /// By slot.
-    owners: Runs<Option<Hold>, 12>,
+    owners: Runs<Option<Hold>, 8>,
     /// By cell: which life wrote it. Freeing does not clear it, as it does not clear memory.
-    contents: Runs<Option<Life>, 16>,
+    contents: Runs<Option<Life>, 12>,
 }
 
 clone_by_field!(Memory { regions, owners, contents });
