@@ -9,10 +9,12 @@
 //! * [`platform`]: what holds shared state; one thread or many.
 //! * [`cell`]: the engine's protocol, each version-dependent behaviour a switch.
 //! * [`explore`]: exhaustive search, random walks, minimisation, replay.
+//! * [`cases`]: the public faults, and on which profiles each must show.
 //! * [`report`]: timelines, tables, pages.
 //! * [`trace`]: the event schema, the auditor of recorded traces, importers.
 //! * [`gate`]: whether the pools that a server allocated cover the context that it advertises.
 
+pub mod cases;
 pub mod cell;
 pub mod explore;
 mod few;

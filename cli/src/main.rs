@@ -1,2 +1,21 @@
-//! The `pagefence` command.
-fn main() {}
+//! The `pagefence` command: it parses, calls the library, and prints.
+
+mod args;
+mod commands;
+mod console;
+mod interrupt;
+mod outcome;
+mod progress;
+mod view;
+
+use clap::Parser as _;
+use outcome::Outcome;
+
+fn main() -> Outcome {
+    let cli = args::Cli::parse();
+    let mut console = console::Console::new(cli.format);
+    match commands::run(cli, &mut console) {
+        Ok(outcome) => outcome,
+        Err(error) => console.failed(&error),
+    }
+}

@@ -10,7 +10,7 @@ use crate::lifetime::{Answer, Event, Verdict};
 use crate::platform::{Platform, Shared};
 
 /// The group of ranks that the clients' own decisions are filed under.
-pub const CLIENT_GROUP: u8 = 2;
+const CLIENT_GROUP: u8 = 2;
 
 /// One of a request's two connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -97,11 +97,6 @@ impl Balancer {
     pub fn next(&self) -> Option<u8> {
         self.pairs.iter().position(|pair| pair.client == Client::Unsent).map(|at| at as u8)
     }
-
-    /// The requests whose clients wait.
-    pub fn waiting(&self) -> impl Iterator<Item = u8> + '_ {
-        self.pairs.iter().enumerate().filter(|(_, pair)| pair.client == Client::Waiting).map(|(at, _)| at as u8)
-    }
 }
 
 /// The client sends `request`; the balancer forwards it to both servers at once. A dead prefill refuses the connection.
@@ -149,7 +144,10 @@ pub fn prefill_reply<P: Platform, T: Probe>(request: u8, reply: Reply, ctx: &mut
         let pair = balancer.pair_mut(request);
         pair.prefill = Leg::Done(reply.verdict);
         let failed = policy != Policy::Forward && reply.verdict != Verdict::Success;
-        (failed && pair.client == Client::Waiting, failed && policy == Policy::HoldAndCancel && pair.decode == Leg::Open)
+        (
+            failed && pair.client == Client::Waiting,
+            failed && policy == Policy::HoldAndCancel && pair.decode == Leg::Open,
+        )
     });
     if answers {
         answer(request, reply, ctx);

@@ -59,7 +59,22 @@ pub struct Transfer {
     pub attempt: u8,
 }
 
-clone_by_field!(Transfer { op, key, request, from, to, payload, source, target, cells, slices, landed, told, abandoned, attempt });
+clone_by_field!(Transfer {
+    op,
+    key,
+    request,
+    from,
+    to,
+    payload,
+    source,
+    target,
+    cells,
+    slices,
+    landed,
+    told,
+    abandoned,
+    attempt
+});
 
 impl Transfer {
     /// Whether every piece has landed.

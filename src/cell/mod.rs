@@ -35,11 +35,11 @@ mod switch;
 mod world;
 
 pub use balancer::{Balancer, Client, Leg, Pair};
-pub use decode::{DecodeRequest, DecodeScheduler, DecodeStage};
+pub use decode::{Armed, DecodeRank, DecodeRequest, DecodeScheduler, DecodeShared, DecodeStage};
 pub use fabric::{Fabric, Payload, Told, Transfer};
 pub use message::{AuxData, Http, Queue, RowContent, ToDecode, ToPrefill, TransferInfo};
 pub use nearest::nearest;
-pub use prefill::{PrefillRequest, PrefillScheduler, PrefillStage, Worker};
+pub use prefill::{Chunk, Job, PrefillRequest, PrefillScheduler, PrefillShared, PrefillStage, RankHold, Worker};
 pub use profile::{Profile, ProfileError};
 pub use rejection::{Legs, Producer, Rejection, Shape};
 pub use room::{Poll, RoomKey};

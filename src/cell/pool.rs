@@ -20,12 +20,6 @@ impl Pool {
         Self { free: Slots { place, runs: Spans::from_slice(&[Span::new(0, size)]) }, count: size }
     }
 
-    /// Where the slots are.
-    #[must_use]
-    pub const fn place(&self) -> Place {
-        self.free.place
-    }
-
     /// How many slots are free.
     #[must_use]
     pub const fn available(&self) -> u32 {

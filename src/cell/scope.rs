@@ -172,10 +172,14 @@ pub struct ScopeError {
     pub problem: String,
 }
 
-/// The largest pool, in tokens: cells are counted in 32 bits.
-const MAX_POOL_TOKENS: u64 = 1 << 30;
+/// The largest pool, in tokens: the cells of all pools together, and eight times those of one (a write is cut into up to
+/// eight pieces), are counted in 32 bits.
+const MAX_POOL_TOKENS: u64 = 1 << 28;
 /// The most requests of a scope: request sets are bytes, and a larger scope never closes.
 const MAX_REQUESTS: usize = 8;
+/// Rooms are bytes; the highest are for requests that choose none.
+const MAX_ROOM: u16 = 255;
+const MAX_CHOSEN_ROOM: u16 = MAX_ROOM - MAX_REQUESTS as u16;
 
 impl Scope {
     /// Checks that every value is possible.
@@ -189,7 +193,7 @@ impl Scope {
         }
         for (key, pages) in [("prefill_pages", self.prefill_pages), ("decode_pages", self.decode_pages)] {
             if pages == 0 || u64::from(pages) * u64::from(self.page_size) > MAX_POOL_TOKENS {
-                return fail(key, "must be at least 1 page and at most 2^30 tokens");
+                return fail(key, "must be at least 1 page and at most 2^28 tokens");
             }
         }
         if !(1..=64).contains(&self.metadata_rows) {
@@ -217,10 +221,10 @@ impl Scope {
         }
         for request in &self.requests {
             if request.prompt == 0 || request.max_new == 0 || u64::from(request.prompt) > MAX_POOL_TOKENS {
-                return fail("requests", "prompt and max_new must be at least 1, and a prompt at most 2^30 tokens");
+                return fail("requests", "prompt and max_new must be at least 1, and a prompt at most 2^28 tokens");
             }
-            if request.room == Some(0) || request.room.is_some_and(|room| room > 255) {
-                return fail("room", "must be from 1 to 255: 0 means `not written yet`");
+            if request.room.is_some_and(|room| !(1..=MAX_CHOSEN_ROOM).contains(&room)) {
+                return fail("room", "must be from 1 to 247: 0 means `not written yet`, and the highest are dealt out");
             }
         }
         Ok(())
@@ -242,7 +246,7 @@ impl Scope {
     #[must_use]
     pub fn room(&self, request: usize) -> u16 {
         // Requests without a room of their own get the high ones, so that they never meet a chosen one.
-        self.requests[request].room.unwrap_or(255 - request as u16)
+        self.requests[request].room.unwrap_or(MAX_ROOM - request as u16)
     }
 
     /// How many pages `tokens` take.

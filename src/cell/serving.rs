@@ -2,15 +2,16 @@
 
 use super::balancer::{self, Client};
 use super::decode::{self, DecodeScheduler};
-use super::fabric::{Payload, Told, Transfer};
+use super::fabric::{Fabric, Payload, Told, Transfer};
+use super::message::{Http, Queue};
 use super::prefill::{self, PrefillScheduler, PrefillShared, Worker};
 use super::scope::{Faults, Scope};
 use super::site::Site;
 use super::step::{Step, lanes};
 use super::switch::Switch;
-use super::world::{Config, Ctx, Lane, Probe, World, prefill_node, row_index};
+use super::world::{Config, Ctx, Lane, Probe, World, row_index};
 use crate::few::{Few, clone_by_field};
-use crate::lifetime::{Event, Label, Life, OpId, Oracle, Violation};
+use crate::lifetime::{Event, Kind, Label, Life, OpId, Oracle, Verdict, Violation};
 use crate::platform::{Local, Platform, Shared};
 use derive_where::derive_where;
 
@@ -123,7 +124,7 @@ impl<P: Platform> Cell<P> {
             Step::Deliver(Lane::Aux { from, to }) => decode::listen_aux(to, from, &mut ctx),
             Step::Lose(lane) => {
                 self.suffered.losses += 1;
-                ctx.world.lost.with(|lost| *lost += 1);
+                ctx.world.lost.with(|lost| *lost = lost.saturating_add(1));
                 lose(lane, &mut ctx);
             }
             Step::Land { op, piece } => land(OpId(u32::from(op)), piece, &mut ctx),
@@ -154,23 +155,23 @@ impl<P: Platform> Cell<P> {
         self.suffered.kills += 1;
         self.health = PrefillHealth::Dead;
         let mut ctx = Ctx { world: &self.world, config, probe };
-        ctx.world.lost.with(|lost| *lost += 1);
-        for transfer in ctx.world.fabric.with(|fabric| fabric.take_all()) {
+        ctx.world.lost.with(|lost| *lost = lost.saturating_add(1));
+        for transfer in ctx.world.fabric.with(Fabric::take_all) {
             if transfer.live() {
                 ctx.emit(Site::PrefillDeath, Event::Settle { op: transfer.op });
             }
         }
-        let unread = ctx.world.net.prefill_http.with(super::message::Queue::take_all);
+        let unread = ctx.world.net.prefill_http.with(Queue::take_all);
         for message in unread {
-            if let super::message::Http::New(request) = message {
-                let error = balancer::Reply::error(crate::lifetime::Verdict::Failed);
+            if let Http::New(request) = message {
+                let error = balancer::Reply::error(Verdict::Failed);
                 balancer::prefill_reply(request, error, &mut ctx);
             }
         }
         self.prefill.die(&mut ctx);
         for lane in lanes(&config.scope) {
             if let Lane::ToPrefill { from, to } = lane {
-                ctx.world.to_prefill(from, to).with(super::message::Queue::take_all);
+                ctx.world.to_prefill(from, to).with(Queue::take_all);
             }
         }
         for (rank, shared) in self.world.prefill.iter_mut().enumerate() {
@@ -195,16 +196,14 @@ impl<P: Platform> Cell<P> {
             Step::Disconnect(request) => self.suffered.disconnects < faults.disconnects && client(request),
             Step::Prefill => alive && self.prefill.ready(&ctx),
             Step::ForwardEnds => alive && self.prefill.forward_runs(),
-            Step::Worker(rank) => {
-                alive && self.workers.get(usize::from(rank)).is_some_and(|worker| worker.ready(&ctx))
-            }
+            Step::Worker(rank) => alive && self.workers.get(usize::from(rank)).is_some_and(|worker| worker.ready(&ctx)),
             Step::Decode => self.decode.ready(&ctx),
             Step::Deliver(lane) => self.deliverable(lane, config),
             Step::Lose(lane) => self.suffered.losses < faults.losses && self.deliverable(lane, config),
             Step::Land { op, piece } => ctx.world.fabric.with(|fabric| {
-                fabric.get(OpId(u32::from(op))).is_some_and(|write| {
-                    write.live() && piece < write.slices && write.landed & (1 << piece) == 0
-                })
+                fabric
+                    .get(OpId(u32::from(op)))
+                    .is_some_and(|write| write.live() && piece < write.slices && write.landed & (1 << piece) == 0)
             }),
             Step::TransferError(op) => self.suffered.transfer_errors < faults.transfer_errors && self.untold(op, 0),
             Step::TransferTimeout(op) => {
@@ -235,8 +234,7 @@ impl<P: Platform> Cell<P> {
         }
         match lane {
             Lane::ToPrefill { from, to } => {
-                self.health == PrefillHealth::Alive
-                    && !self.world.to_prefill(from, to).with(|queue| queue.is_empty())
+                self.health == PrefillHealth::Alive && !self.world.to_prefill(from, to).with(|queue| queue.is_empty())
             }
             Lane::ToDecode { from, to } => !self.world.to_decode(from, to).with(|queue| queue.is_empty()),
             Lane::Aux { from, to } => !self.world.aux(from, to).with(|queue| queue.is_empty()),
@@ -304,7 +302,7 @@ impl Cell<Local> {
             oracle.quiesce(Label::from(Site::Quiet), &quarantined, out);
             // A slot that waits for a timer has not leaked; the one who waits is stuck.
             for violation in &mut out[before..] {
-                violation.kind = crate::lifetime::Kind::Stuck;
+                violation.kind = Kind::Stuck;
             }
         }
     }
@@ -329,9 +327,7 @@ fn land<P: Platform, T: Probe>(op: OpId, piece: u8, ctx: &mut Ctx<'_, P, T>) {
         write.complete()
     });
     if complete {
-        ctx.emit(Site::Settled, Event::Settle { op });
-        ctx.world.fabric.with(|fabric| fabric.forget(op));
-        settled(&write, ctx);
+        end(&write, ctx);
     }
 }
 
@@ -348,8 +344,16 @@ fn settled<P: Platform, T: Probe>(write: &Transfer, ctx: &mut Ctx<'_, P, T>) {
 
 /// A write ends in an error: what has landed has landed, the rest never will.
 fn break_transfer<P: Platform, T: Probe>(op: OpId, ctx: &mut Ctx<'_, P, T>) {
+    let Some(write) = ctx.world.fabric.with(|fabric| fabric.get(op).cloned()) else { return };
     tell(op, Told::Failed, ctx);
-    ctx.emit(Site::Settled, Event::Settle { op });
+    end(&write, ctx);
+}
+
+/// No more bytes of `write` can come.
+fn end<P: Platform, T: Probe>(write: &Transfer, ctx: &mut Ctx<'_, P, T>) {
+    ctx.emit(Site::Settled, Event::Settle { op: write.op });
+    ctx.world.fabric.with(|fabric| fabric.forget(write.op));
+    settled(write, ctx);
 }
 
 fn tell<P: Platform, T: Probe>(op: OpId, told: Told, ctx: &Ctx<'_, P, T>) {
@@ -363,13 +367,13 @@ fn tell<P: Platform, T: Probe>(op: OpId, told: Told, ctx: &Ctx<'_, P, T>) {
 fn lose<P: Platform, T: Probe>(lane: Lane, ctx: &mut Ctx<'_, P, T>) {
     match lane {
         Lane::ToPrefill { from, to } => {
-            ctx.world.to_prefill(from, to).with(|queue| queue.pop());
+            ctx.world.to_prefill(from, to).with(Queue::pop);
         }
         Lane::ToDecode { from, to } => {
-            ctx.world.to_decode(from, to).with(|queue| queue.pop());
+            ctx.world.to_decode(from, to).with(Queue::pop);
         }
         Lane::Aux { from, to } => {
-            if let Some(message) = ctx.world.aux(from, to).with(|queue| queue.pop()) {
+            if let Some(message) = ctx.world.aux(from, to).with(Queue::pop) {
                 ctx.emit(Site::LandAux, Event::Settle { op: message.op });
             }
         }

@@ -1,10 +1,10 @@
 //! What the actors share, and what they are given to take a step.
 
 use super::balancer::Balancer;
+use super::decode::DecodeShared;
 use super::fabric::Fabric;
 use super::message::{AuxData, Http, Queue, RowContent, ToDecode, ToPrefill};
 use super::prefill::PrefillShared;
-use super::decode::DecodeShared;
 use super::room::RoomKey;
 use super::scope::Scope;
 use super::site::Site;

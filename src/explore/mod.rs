@@ -6,6 +6,7 @@
 //! * [`replay()`]: a script, step by step, to an observer.
 //! * [`minimise()`]: the smallest script that still shows the same [`Signature`].
 //! * [`Finding`]: a violation of the serving cell and its script, as a file.
+//! * [`hunt()`]: several explorers on one profile in one scope, each signature once.
 //! * [`canary()`]: proves that all of these still find a fault that was planted on purpose.
 //!
 //! Same input, same result, for any number of workers; a search that was cut short says so ([`StopReason`]).
@@ -19,6 +20,7 @@ mod families;
 mod finding;
 mod fingerprint;
 mod found;
+mod hunt;
 mod minimise;
 mod page_machine;
 mod pool;
@@ -41,6 +43,7 @@ pub(crate) use finding::DRAIN as DRAIN_BOUND;
 pub use finding::{Finding, Origin, Reproduction, Seen};
 pub use fingerprint::{Fingerprinter, fingerprint, mix};
 pub use found::Found;
+pub use hunt::{Explorer, Hunt, HuntOptions, Run, hunt};
 pub use minimise::{Keep, MinimiseOptions, Minimised, minimise};
 pub use page_machine::{PageMachine, PageState, PageStep, Plant};
 pub use protocol::{Protocol, Quiet, StepClass};

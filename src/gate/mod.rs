@@ -27,6 +27,17 @@ pub enum TextKind {
     Metrics,
 }
 
+impl TextKind {
+    /// What a text looks like: a metrics page has a metadata line (`# HELP`, `# TYPE`) or a sample of the engine's
+    /// before anything else; whatever does not is read as a log.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        let first = text.lines().map(str::trim_start).find(|line| !line.is_empty()).unwrap_or_default();
+        let metrics = ["# HELP ", "# TYPE ", "sglang:"].iter().any(|start| first.starts_with(start));
+        if metrics { Self::Metrics } else { Self::Log }
+    }
+}
+
 /// Judges a service by what its nodes say.
 ///
 /// `context`, if given, is what the service promises and overrides what the nodes say of themselves.

@@ -2,7 +2,7 @@
 
 mod profile;
 mod scopes;
-mod toml_file;
+pub(crate) mod toml_file;
 
 pub use profile::profile;
 pub use scopes::{scope, scopes};

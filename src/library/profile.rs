@@ -70,7 +70,10 @@ mod tests {
     fn mistakes_are_named_with_their_line() {
         let refused = |text: &str| parse("x.toml", text).unwrap_err().to_string();
         let cases = [
-            ("name = 'x'\nbase = 'sglang-0.5.2'\n", "x.toml:2: unknown profile `sglang-0.5.2`; did you mean `sglang-0.5.20`?"),
+            (
+                "name = 'x'\nbase = 'sglang-0.5.2'\n",
+                "x.toml:2: unknown profile `sglang-0.5.2`; did you mean `sglang-0.5.20`?",
+            ),
             ("name = 'x'\n[switches]\ndor = true\n", "x.toml:3: unknown switch `dor`; did you mean `door`?"),
             ("nam = 'x'\n", "x.toml:1: unknown key `nam`; did you mean `name`?"),
             ("base = 'reference'\n", "x.toml: the key `name` is missing"),

@@ -22,10 +22,13 @@ const SHIPPED: &[(&str, &str)] = &shipped![
     "hold",
     "incident-full",
     "incident-small",
+    "late-abort",
     "late-rejection",
     "loss",
     "overlap",
     "pairs",
+    "planted",
+    "quarantine",
     "rejection",
     "retry",
     "rooms",
@@ -54,7 +57,11 @@ pub fn scope(word: &str) -> Result<Scope, InputError> {
     }
     scopes().find(|scope| scope.name == word).ok_or_else(|| {
         let near = nearest(word, SHIPPED.iter().map(|(name, _)| *name)).unwrap_or_default();
-        InputError::new("scope", None, format!("there is no scope `{word}`; did you mean `{near}`? (a file ends in .toml)"))
+        InputError::new(
+            "scope",
+            None,
+            format!("there is no scope `{word}`; did you mean `{near}`? (a file ends in .toml)"),
+        )
     })
 }
 

@@ -5,7 +5,7 @@ use crate::input::InputError;
 use serde::de::DeserializeOwned;
 
 /// Reads `text`, the content of `file`.
-pub(super) fn parse<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, InputError> {
+pub(crate) fn parse<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, InputError> {
     toml::from_str(text).map_err(|error| {
         let message = error.message();
         let key = message.strip_prefix("missing field ");

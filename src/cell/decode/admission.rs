@@ -39,7 +39,8 @@ impl DecodeScheduler {
         let wanted = spec.prompt.saturating_add(spec.max_new - 1);
         let too_long = (wanted > ctx.config.scope.decode_limit()).then_some(Producer::InputLength);
         // What only prefill's result can show is no concern of decode.
-        let shape = planted.or(too_long).map(Producer::shape).filter(|shape| *shape != Shape::AtResult);
+        let planted = planted.filter(|by| by.shape() != Shape::AtResult);
+        let shape = planted.or(too_long).map(Producer::shape);
         let prompt = spec.prompt;
         if shape.is_some() {
             self.decide(request, Verdict::Rejected, Site::DecodeReject, ctx);
@@ -198,9 +199,8 @@ impl DecodeScheduler {
 
     /// What the client is owed when a transfer has failed.
     pub(super) fn failure_reason<P: Platform, T: Probe>(&self, entry: &DecodeRequest, ctx: &Ctx<'_, P, T>) -> Verdict {
-        let told = ctx.world.decode.iter().find_map(|shared| {
-            shared.reasons.with(|reasons| reasons.get(entry.key).copied())
-        });
+        let told =
+            ctx.world.decode.iter().find_map(|shared| shared.reasons.with(|reasons| reasons.get(entry.key).copied()));
         told.or(entry.to_finish.filter(|_| ctx.on(Switch::StickyReason))).unwrap_or(Verdict::Failed)
     }
 
@@ -208,8 +208,7 @@ impl DecodeScheduler {
     /// `tp_agreement` and lockstep releases are for.
     fn preallocate<P: Platform, T: Probe>(&mut self, at: usize, ctx: &mut Ctx<'_, P, T>) -> bool {
         let (request, key, prompt) = (self.requests[at].request, self.requests[at].key, self.requests[at].prompt);
-        let fits: Few<bool, 2> =
-            (0..self.pools.len()).map(|rank| self.fits(&self.requests[at], rank, ctx)).collect();
+        let fits: Few<bool, 2> = (0..self.pools.len()).map(|rank| self.fits(&self.requests[at], rank, ctx)).collect();
         if !fits.iter().all(|fits| *fits) {
             if fits.iter().any(|fits| *fits) {
                 self.come_apart(request, &fits, ctx);
@@ -242,7 +241,8 @@ impl DecodeScheduler {
     fn come_apart<P: Platform, T: Probe>(&mut self, request: u8, fits: &[bool], ctx: &mut Ctx<'_, P, T>) {
         for (rank, fits) in fits.iter().enumerate() {
             let verdict = if *fits { Verdict::Success } else { Verdict::Aborted };
-            let event = Event::Decide { life: Config::life(request), group: ADMISSION_GROUP, rank: rank as u8, verdict };
+            let event =
+                Event::Decide { life: Config::life(request), group: ADMISSION_GROUP, rank: rank as u8, verdict };
             ctx.emit(Site::Admission, event);
         }
         self.hang();

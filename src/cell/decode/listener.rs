@@ -1,6 +1,6 @@
 //! `decode_thread`: statuses, acknowledgements and metadata from prefill.
 
-use crate::cell::message::ToDecode;
+use crate::cell::message::{Queue, ToDecode};
 use crate::cell::room::{Poll, RoomKey};
 use crate::cell::site::Site;
 use crate::cell::switch::Switch;
@@ -10,7 +10,7 @@ use crate::platform::{Platform, Shared};
 
 /// Handles the oldest control message from prefill rank `from` at decode rank `rank`, if there is one.
 pub fn listen<P: Platform, T: Probe>(rank: u8, from: u8, ctx: &mut Ctx<'_, P, T>) {
-    match ctx.world.to_decode(from, rank).with(|queue| queue.pop()) {
+    match ctx.world.to_decode(from, rank).with(Queue::pop) {
         Some(ToDecode::Status { key, rank: prefill, failure }) => status(rank, key, prefill, failure, ctx),
         Some(ToDecode::Ack { key, rank: prefill, generation }) => ack(rank, key, prefill, generation, ctx),
         None => {}
@@ -62,7 +62,7 @@ fn ack<P: Platform, T: Probe>(rank: u8, key: RoomKey, prefill: u8, generation: u
 /// AUX_DATA: a `memcpy` into the row that the message names. The room is not validated (protocol 5), except with
 /// `aux_validated`: the row must still be reserved for the room of the message.
 pub fn listen_aux<P: Platform, T: Probe>(rank: u8, from: u8, ctx: &mut Ctx<'_, P, T>) {
-    let Some(message) = ctx.world.aux(from, rank).with(|queue| queue.pop()) else { return };
+    let Some(message) = ctx.world.aux(from, rank).with(Queue::pop) else { return };
     let shared = &ctx.world.decode[usize::from(rank)];
     let op = message.op;
     if ctx.on(Switch::AuxValidated) {

@@ -11,5 +11,5 @@ mod transfer;
 
 pub use heartbeat::beat;
 pub use listener::{listen, listen_aux};
-pub use scheduler::{DECODE_GROUP, DecodeRank, DecodeRequest, DecodeScheduler, DecodeStage};
+pub use scheduler::{DecodeRank, DecodeRequest, DecodeScheduler, DecodeStage};
 pub use shared::{Armed, DecodeShared};

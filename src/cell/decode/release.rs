@@ -21,8 +21,7 @@ impl DecodeScheduler {
     /// The end of D12: each rank that has notified prefill holds; with agreement all hold if one does (MAX).
     pub(super) fn defer_or_release<P: Platform, T: Probe>(&mut self, at: usize, ctx: &mut Ctx<'_, P, T>) {
         let deferrable = ctx.on(Switch::DeferByDefault);
-        let mut holds: Few<bool, 2> =
-            self.requests[at].ranks.iter().map(|rank| deferrable && rank.notified).collect();
+        let mut holds: Few<bool, 2> = self.requests[at].ranks.iter().map(|rank| deferrable && rank.notified).collect();
         if ctx.on(Switch::TpAgreement) && holds.iter().any(|hold| *hold) {
             holds.fill(true);
         }
@@ -45,9 +44,7 @@ impl DecodeScheduler {
     /// Whether `resolve_deferred_releases` has something to do for `request`.
     pub(super) fn held_is_ready<P: Platform, T: Probe>(&self, request: &DecodeRequest, ctx: &Ctx<'_, P, T>) -> bool {
         let holding = || (0..request.ranks.len()).filter(|rank| request.ranks[*rank].pages.is_some());
-        let asks = || {
-            ctx.on(Switch::TimeoutHolds) && holding().any(|rank| asks_again(request, rank, ctx))
-        };
+        let asks = || ctx.on(Switch::TimeoutHolds) && holding().any(|rank| asks_again(request, rank, ctx));
         let releases = if ctx.on(Switch::TpAgreement) {
             holding().all(|rank| readiness(request, rank, ctx) != Ready::No)
         } else {
@@ -74,8 +71,7 @@ impl DecodeScheduler {
 
     fn release_ready_ranks<P: Platform, T: Probe>(&mut self, at: usize, ctx: &mut Ctx<'_, P, T>) {
         let entry = &self.requests[at];
-        let ready: Few<Ready, 2> =
-            (0..entry.ranks.len()).map(|rank| readiness(entry, rank, ctx)).collect();
+        let ready: Few<Ready, 2> = (0..entry.ranks.len()).map(|rank| readiness(entry, rank, ctx)).collect();
         if ctx.on(Switch::TpAgreement) && ready.contains(&Ready::No) {
             return;
         }

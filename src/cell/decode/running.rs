@@ -51,9 +51,7 @@ impl DecodeScheduler {
     /// A batch that does not fit loses its youngest requests (retraction without a backup, `none`: aborted with 503).
     fn make_room<P: Platform, T: Probe>(&mut self, ctx: &mut Ctx<'_, P, T>) {
         loop {
-            let growing = |entry: &&super::DecodeRequest| {
-                entry.stage == DecodeStage::Running && needs_page(entry, ctx)
-            };
+            let growing = |entry: &&super::DecodeRequest| entry.stage == DecodeStage::Running && needs_page(entry, ctx);
             let missing = self.requests.iter().filter(growing).count() as u32;
             if self.pools.iter().all(|pool| pool.available() >= missing) {
                 return;

@@ -12,7 +12,7 @@ use crate::lifetime::{Arena, Event, Slots, Verdict};
 use crate::platform::{Platform, Shared};
 
 /// The group of ranks that decode's decisions are filed under.
-pub const DECODE_GROUP: u8 = 1;
+const DECODE_GROUP: u8 = 1;
 /// The group that reserving is filed under: ranks that reserve for different requests have come apart.
 pub(super) const ADMISSION_GROUP: u8 = 3;
 
@@ -94,8 +94,9 @@ impl DecodeScheduler {
     /// A scheduler that has just started.
     #[must_use]
     pub fn new(scope: &Scope) -> Self {
-        let pool =
-            |arena, size| (0..scope.decode_ranks).map(|rank| Pool::new(place(decode_node(rank), arena), size)).collect();
+        let pool = |arena, size| {
+            (0..scope.decode_ranks).map(|rank| Pool::new(place(decode_node(rank), arena), size)).collect()
+        };
         Self {
             requests: Few::new(),
             pools: pool(Arena::KvPage, scope.decode_pages),
@@ -133,9 +134,12 @@ impl DecodeScheduler {
                 ready
             }
             DecodeStage::Transfer => {
-                request.ranks.iter().any(|rank| rank.arm_pending)
-                    || !matches!(Self::poll(request, ctx), Some(Poll::WaitingForInput | Poll::Transferring))
-                    || request.timer == Some(0)
+                let polled = match Self::poll(request, ctx) {
+                    Some(Poll::WaitingForInput) => request.timer == Some(0),
+                    Some(Poll::Bootstrapping | Poll::Transferring) => false,
+                    None | Some(Poll::Failed | Poll::Success) => true,
+                };
+                polled || request.ranks.iter().any(|rank| rank.arm_pending)
             }
             DecodeStage::Held => self.held_is_ready(request, ctx),
         })
@@ -150,8 +154,13 @@ impl DecodeScheduler {
         self.ingest(ctx);
         self.resolve_deferred(ctx);
         self.pop_preallocated(ctx);
-        self.pop_transferred(ctx);
-        self.run_batch(ctx);
+        // A process that has died, or hangs, does not finish its iteration.
+        if !self.crashed {
+            self.pop_transferred(ctx);
+        }
+        if !self.crashed {
+            self.run_batch(ctx);
+        }
     }
 
     /// Time passes: every timer that runs comes one unit closer.

@@ -37,6 +37,8 @@ impl PrefillScheduler {
         let spec = &ctx.config.scope.requests[usize::from(request)];
         let planted = spec.rejected.filter(|rejection| rejection.legs.prefill()).map(|rejection| rejection.by);
         let too_long = (spec.prompt > ctx.config.scope.prefill_limit()).then_some(Producer::InputLength);
+        // A prompt that is too long never gets as far as a result that would refuse it.
+        let planted = planted.filter(|by| too_long.is_none() || by.shape() != Shape::AtResult);
         let shape = planted.or(too_long).map(Producer::shape);
         let prompt = spec.prompt;
         if shape.is_some_and(|shape| shape != Shape::AtResult) {
@@ -104,12 +106,7 @@ impl PrefillScheduler {
     }
 
     /// `sender.abort()`: the caller's latch, and where the version does so the shared status (public fault S36).
-    pub(super) fn abort_sender<P: Platform, T: Probe>(
-        &mut self,
-        at: usize,
-        verdict: Verdict,
-        ctx: &mut Ctx<'_, P, T>,
-    ) {
+    pub(super) fn abort_sender<P: Platform, T: Probe>(&mut self, at: usize, verdict: Verdict, ctx: &mut Ctx<'_, P, T>) {
         let key = self.requests[at].key;
         for (rank, held) in self.requests[at].ranks.iter_mut().enumerate() {
             held.latch = Some(Poll::Failed);

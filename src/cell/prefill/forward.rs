@@ -154,8 +154,7 @@ impl PrefillScheduler {
         let entry = &self.requests[at];
         for (rank, held) in entry.ranks.iter().enumerate() {
             let Some(row) = &held.row else { continue };
-            let content =
-                RowContent { room: entry.key.room(), request: Some(entry.request), covered: entry.prompt };
+            let content = RowContent { room: entry.key.room(), request: Some(entry.request), covered: entry.prompt };
             ctx.world.prefill[rank].rows.with(|rows| rows[row_index(row)] = content);
             let cells = Cells { place: row.place, runs: Spans::from_slice(&[Span::new(row.runs[0].start, 1)]) };
             ctx.emit(Site::PrefillSetBuf, Event::Write { life: Config::life(entry.request), cells });

@@ -1,7 +1,7 @@
 //! The bootstrap thread: handshakes and aborts from decode.
 
 use super::shared::{maybe_ack, send_status};
-use crate::cell::message::{ToPrefill, TransferInfo};
+use crate::cell::message::{Queue, ToPrefill, TransferInfo};
 use crate::cell::room::{Poll, RoomKey};
 use crate::cell::switch::Switch;
 use crate::cell::world::{Ctx, Probe};
@@ -10,7 +10,7 @@ use crate::platform::{Platform, Shared};
 
 /// Handles the oldest message from decode rank `from` at prefill rank `rank`, if there is one.
 pub fn listen<P: Platform, T: Probe>(rank: u8, from: u8, ctx: &mut Ctx<'_, P, T>) {
-    match ctx.world.to_prefill(from, rank).with(|queue| queue.pop()) {
+    match ctx.world.to_prefill(from, rank).with(Queue::pop) {
         Some(ToPrefill::Info(info)) => handshake(rank, info, ctx),
         Some(ToPrefill::Abort { key, rank: to, generation }) => abort(rank, key, to, generation, ctx),
         None => {}

@@ -10,6 +10,6 @@ mod shared;
 mod worker;
 
 pub use listener::listen;
-pub use scheduler::{PREFILL_GROUP, PrefillRequest, PrefillScheduler, PrefillStage, RankHold};
-pub use shared::{Chunk, PrefillShared, Targets, maybe_ack};
+pub use scheduler::{PrefillRequest, PrefillScheduler, PrefillStage, RankHold};
+pub use shared::{Chunk, PrefillShared, maybe_ack};
 pub use worker::{Job, Worker};

@@ -10,7 +10,7 @@ use crate::lifetime::{Arena, Event, Slots, Verdict};
 use crate::platform::{Platform, Shared};
 
 /// The group of ranks that prefill's decisions are filed under.
-pub const PREFILL_GROUP: u8 = 0;
+const PREFILL_GROUP: u8 = 0;
 
 /// Which queue a request is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -155,11 +155,18 @@ impl PrefillScheduler {
             self.handle_result(forward.request, forward.end, ctx);
         }
         self.poll_inflight(ctx);
-        self.release_held(ctx);
-        self.ingest(ctx);
-        self.pop_bootstrapped(ctx);
-        self.resolve_waiting(ctx);
-        self.launch(ctx);
+        // A process that has died does not finish its iteration.
+        if !self.crashed {
+            self.release_held(ctx);
+            self.ingest(ctx);
+            self.pop_bootstrapped(ctx);
+        }
+        if !self.crashed {
+            self.resolve_waiting(ctx);
+        }
+        if !self.crashed {
+            self.launch(ctx);
+        }
     }
 
     /// Time passes: every timer that runs comes one unit closer.

@@ -2,7 +2,7 @@
 
 use super::shared::{Chunk, maybe_ack, send_status};
 use crate::cell::fabric::{Payload, Told, Transfer};
-use crate::cell::message::{AuxData, TransferInfo};
+use crate::cell::message::{AuxData, Queue, TransferInfo};
 use crate::cell::pool::{self, part};
 use crate::cell::room::Poll;
 use crate::cell::scope::Completion;
@@ -102,7 +102,7 @@ impl Worker {
     /// P13, P16: counts the chunk *before* it looks at the room (Dekker's pattern with the ABORT handler).
     fn take<P: Platform, T: Probe>(&mut self, ctx: &mut Ctx<'_, P, T>) {
         let shared = &ctx.world.prefill[usize::from(self.rank)];
-        let Some(chunk) = shared.queue.with(|queue| queue.pop()) else { return };
+        let Some(chunk) = shared.queue.with(Queue::pop) else { return };
         let key = chunk.key;
         shared.count(key, 1);
         let dead = matches!(shared.status(key), None | Some(Poll::Failed));
@@ -245,8 +245,7 @@ fn post_batch<P: Platform, T: Probe>(rank: u8, job: &mut Job, pages: u32, ctx: &
         let count = until - from;
         let cells = (count * page_size).min(job.chunk.tokens - at * page_size);
         let source = Slots { place: job.chunk.pages.place, runs: part(&job.chunk.pages.runs, at, count) };
-        let target =
-            Slots { place: destination.place, runs: part(&destination.runs, job.chunk.offset + at, count) };
+        let target = Slots { place: destination.place, runs: part(&destination.runs, job.chunk.offset + at, count) };
         let slices = u32::from(ctx.config.scope.slices).min(count) as u8;
         let op = post(&New { rank, to, job, payload: Payload::Kv, source, target, cells, slices }, ctx);
         job.ops.push(op);

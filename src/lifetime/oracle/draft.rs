@@ -22,9 +22,16 @@ impl Fact {
         Self { kind, life, other: None, op: None, started: None, released: None }
     }
 
-    /// Something is wrong with an access in flight.
+    /// Something is wrong with an access in flight: with what it writes, or, of a kind that is about reading, with what
+    /// it reads.
     pub(super) const fn of(kind: Kind, op: &LiveOp) -> Self {
-        Self { kind, life: op.life, other: None, op: Some(op.op), started: Some(op.posted), released: op.released }
+        let released = if matches!(kind, Kind::ReadAfterFree) { op.source_released } else { op.target_released };
+        Self { kind, life: op.life, other: None, op: Some(op.op), started: Some(op.posted), released }
+    }
+
+    /// Names the step that took the slot away.
+    pub(super) const fn by(self, released: Option<Label>) -> Self {
+        Self { released, ..self }
     }
 
     /// Names who owns the slot, and the step that gave it.

@@ -32,7 +32,7 @@ impl Oracle {
             }
         }
         for op in self.ops.iter().filter(|op| op.life != life) {
-            let fact = Fact::of(Kind::ReuseInFlight, op).versus(Some(life));
+            let fact = Fact::of(Kind::ReuseInFlight, op).versus(Some(life)).by(op.released(slots.place));
             for span in op.touched(slots.place, region.width, &taken) {
                 draft.add(fact, slots.place, span, 0);
             }
@@ -68,12 +68,14 @@ impl Oracle {
             }
         }
         for op in &mut self.ops {
-            let touched = op.touched(slots.place, region.width, &freed);
-            if !touched.is_empty() {
-                op.released.get_or_insert(label);
+            // What another life frees was given to it under the access, and that has been reported.
+            if op.life != life {
+                continue;
             }
+            let touched = op.lose(label, slots.place, region.width, &freed);
+            let fact = Fact::of(Kind::FreeInFlight, op).by(op.released(slots.place));
             for span in touched {
-                draft.add(Fact::of(Kind::FreeInFlight, op).versus(Some(life)), slots.place, span, 0);
+                draft.add(fact, slots.place, span, 0);
             }
         }
         self.retire(life);

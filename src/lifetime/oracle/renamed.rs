@@ -26,7 +26,7 @@ impl Oracle {
             }
         }
         for op in &self.ops {
-            (op.op, op.life, op.posted, op.released).hash(hasher);
+            (op.op, op.life, op.posted, op.source_released, op.target_released).hash(hasher);
             op.landed().for_each(|part| part.hash(hasher));
             for side in [&op.source, &op.target] {
                 side.as_ref().map(|cells| cells.place).hash(hasher);

@@ -15,7 +15,8 @@ pub(super) struct Access {
     pub(super) source: Option<Vec<At>>,
     pub(super) target: Option<Vec<At>>,
     pub(super) posted: Label,
-    pub(super) released: Option<Label>,
+    pub(super) source_released: Option<Label>,
+    pub(super) target_released: Option<Label>,
     pub(super) landed: BTreeSet<u32>,
 }
 
@@ -67,7 +68,14 @@ impl Notes {
         let note = self.0.entry((kind, Some(at.0), life, other, Some(op.op))).or_default();
         note.started.insert(at.1, Some(op.posted));
         note.cells += cells;
-        note.released = op.released;
+        let first = match kind {
+            Kind::ReadAfterFree => op.source_released,
+            Kind::FreeInFlight | Kind::ReuseInFlight if op.target.iter().flatten().all(|cell| cell.0 != at.0) => {
+                op.source_released
+            }
+            _ => op.target_released,
+        };
+        note.released = first;
     }
 
     fn life(&mut self, kind: Kind, life: Life, other: Option<Life>, started: Option<Label>, cells: u32) {
@@ -119,7 +127,16 @@ impl Naive {
                 let (source, target) = (list(source), list(target));
                 self.ops.retain(|live| live.op != *op);
                 let (posted, landed) = (label, BTreeSet::new());
-                self.ops.push(Access { op: *op, life: *life, source, target, posted, released: None, landed });
+                self.ops.push(Access {
+                    op: *op,
+                    life: *life,
+                    source,
+                    target,
+                    posted,
+                    source_released: None,
+                    target_released: None,
+                    landed,
+                });
             }
             Event::Land { op, part } => self.land(*op, *part, &mut notes),
             Event::Settle { op } => self.ops.retain(|live| live.op != *op),
@@ -196,10 +213,18 @@ impl Naive {
                 Some(_) => {
                     self.owners.remove(&slot);
                     for at in 0..self.ops.len() {
-                        if self.touches(&self.ops[at], slot) {
-                            self.ops[at].released.get_or_insert(label);
-                            notes.access(Kind::FreeInFlight, slot, (self.ops[at].life, Some(life)), &self.ops[at], 0);
+                        let op = self.ops[at].clone();
+                        if op.life != life || !self.touches(&op, slot) {
+                            continue;
                         }
+                        let reads = op.source.iter().flatten().any(|&cell| self.slot_of(cell) == slot);
+                        if reads {
+                            self.ops[at].source_released.get_or_insert(label);
+                        }
+                        if self.writes(&op, slot) {
+                            self.ops[at].target_released.get_or_insert(label);
+                        }
+                        notes.access(Kind::FreeInFlight, slot, (life, None), &self.ops[at].clone(), 0);
                     }
                 }
             }

@@ -105,7 +105,19 @@ fn seen(oracle: &Oracle) -> Seen {
     };
     let ops = oracle.live_ops().map(|op| {
         let landed: Vec<u32> = op.landed().flat_map(|run| run.start..run.end()).collect();
-        format!("{:?}", (op.op, op.life, list(&op.source), list(&op.target), op.posted, op.released, landed))
+        format!(
+            "{:?}",
+            (
+                op.op,
+                op.life,
+                list(&op.source),
+                list(&op.target),
+                op.posted,
+                op.source_released,
+                op.target_released,
+                landed
+            )
+        )
     });
     (owners.collect(), contents.collect(), ops.collect(), oracle.unfinished().collect())
 }
@@ -120,7 +132,10 @@ fn seen_naively(naive: &Naive) -> Seen {
     ops.sort_by_key(|op| op.op);
     let ops = ops.iter().map(|op| {
         let landed: Vec<u32> = op.landed.iter().copied().collect();
-        format!("{:?}", (op.op, op.life, &op.source, &op.target, op.posted, op.released, landed))
+        format!(
+            "{:?}",
+            (op.op, op.life, &op.source, &op.target, op.posted, op.source_released, op.target_released, landed)
+        )
     });
     (owners.collect(), contents.collect(), ops.collect(), naive.begun.keys().copied().collect())
 }

@@ -102,15 +102,13 @@ fn moves(before: &ServingState, after: &ServingState, prefill: bool) -> Vec<Move
         }
     };
     let (before, after) = (stages(before), stages(after));
-    let of = |stages: &[(u8, &'static str)], request| stages.iter().find(|known| known.0 == request).map(|known| known.1);
+    let of =
+        |stages: &[(u8, &'static str)], request| stages.iter().find(|known| known.0 == request).map(|known| known.1);
     let mut requests: Vec<u8> = before.iter().chain(&after).map(|known| known.0).collect();
     requests.sort_unstable();
     requests.dedup();
-    let moves = requests.into_iter().map(|request| Move {
-        request,
-        from: of(&before, request),
-        to: of(&after, request),
-    });
+    let moves =
+        requests.into_iter().map(|request| Move { request, from: of(&before, request), to: of(&after, request) });
     moves.filter(|moved| moved.from != moved.to).collect()
 }
 

@@ -34,9 +34,9 @@ pub(super) fn letters(state: &ServingState, config: &Config) -> Mail {
         for d in 0..config.scope.decode_ranks {
             let up = world.to_prefill(d, p).with(|queue| queue.iter().map(to_prefill).collect());
             let down = world.to_decode(p, d).with(|queue| queue.iter().map(to_decode).collect());
-            let aux = world.aux(p, d).with(|queue| {
-                queue.iter().map(|message| Letter { what: What::Metadata, key: message.key }).collect()
-            });
+            let aux = world
+                .aux(p, d)
+                .with(|queue| queue.iter().map(|message| Letter { what: What::Metadata, key: message.key }).collect());
             mail.push((Lane::ToPrefill { from: d, to: p }, up));
             mail.push((Lane::ToDecode { from: p, to: d }, down));
             mail.push((Lane::Aux { from: p, to: d }, aux));

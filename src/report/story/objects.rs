@@ -43,11 +43,16 @@ impl Object {
     /// `pages 1-2`, `metadata row 0`; nothing but runs is said of a long list.
     pub(super) fn text(&self) -> String {
         let one = self.runs.iter().map(|run| u64::from(run.len)).sum::<u64>() == 1;
-        let arena = if self.place.arena == Arena::MetadataRow { "row".to_owned() } else { self.place.arena.to_string() };
+        let arena =
+            if self.place.arena == Arena::MetadataRow { "row".to_owned() } else { self.place.arena.to_string() };
         let mut text = format!("{arena}{}", if one { "" } else { "s" });
         for (at, run) in self.runs.iter().take(RUNS).enumerate() {
             text.push_str(if at == 0 { " " } else { ", " });
-            _ = if run.len == 1 { write!(text, "{}", run.start) } else { write!(text, "{}-{}", run.start, run.end() - 1) };
+            _ = if run.len == 1 {
+                write!(text, "{}", run.start)
+            } else {
+                write!(text, "{}-{}", run.start, run.end() - 1)
+            };
         }
         if self.runs.len() > RUNS {
             text.push_str(", …");
@@ -69,7 +74,8 @@ impl Object {
 /// `decode`, or `decode 1` where it has several ranks.
 pub(super) fn node(config: &Config, place: Place) -> String {
     let decode = is_decode(place.node);
-    let (name, ranks) = if decode { ("decode", config.scope.decode_ranks) } else { ("prefill", config.scope.prefill_ranks) };
+    let (name, ranks) =
+        if decode { ("decode", config.scope.decode_ranks) } else { ("prefill", config.scope.prefill_ranks) };
     if ranks > 1 { format!("{name} {}", rank(place)) } else { name.to_owned() }
 }
 

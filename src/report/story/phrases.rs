@@ -61,7 +61,8 @@ fn text(mut phrases: Vec<Phrase>) -> String {
 /// Who acts, and in which lane.
 fn actor(config: &Config, step: Step) -> (Lane, String) {
     let decode = |rank: u8| if config.scope.decode_ranks > 1 { format!("decode {rank}") } else { "decode".to_owned() };
-    let prefill = |rank: u8| if config.scope.prefill_ranks > 1 { format!("prefill {rank}") } else { "prefill".to_owned() };
+    let prefill =
+        |rank: u8| if config.scope.prefill_ranks > 1 { format!("prefill {rank}") } else { "prefill".to_owned() };
     match step {
         Step::Submit | Step::Abort(_) | Step::Disconnect(_) => (Lane::Client, "client".to_owned()),
         Step::Prefill | Step::KillPrefill | Step::ReplacePrefill => (Lane::Prefill, "prefill".to_owned()),
@@ -248,7 +249,8 @@ fn without_actor(text: &'static str) -> &'static str {
 fn weigh(config: &Config, event: &Event, watched: &[WatchedSlot]) -> u8 {
     let hits = |object: &Object| {
         watched.iter().any(|slot| {
-            slot.place == object.place && object.runs.iter().any(|run| run.start <= slot.index && slot.index < run.end())
+            slot.place == object.place
+                && object.runs.iter().any(|run| run.start <= slot.index && slot.index < run.end())
         })
     };
     let of_slots = |slots: &Slots| (hits(&slots.into()), slots.place.arena == Arena::KvPage);

@@ -31,10 +31,14 @@ pub(super) fn watched(config: &Config, marks: &Marks<'_>, main: Option<&Violatio
         // Decode first: what goes wrong shows there.
         for decode in [true, false] {
             let given = marks.given().filter(|(place, _, owner)| {
-                place.arena == Arena::KvPage && is_decode(place.node) == decode && life.is_none_or(|life| life == *owner)
+                place.arena == Arena::KvPage
+                    && is_decode(place.node) == decode
+                    && life.is_none_or(|life| life == *owner)
             });
             let mut found: Vec<(Place, u32)> = Vec::new();
-            for slot in given.flat_map(|(place, run, _)| (run.start..run.end()).map(move |slot| (place, slot))).take(LOOK) {
+            for slot in
+                given.flat_map(|(place, run, _)| (run.start..run.end()).map(move |slot| (place, slot))).take(LOOK)
+            {
                 if found.len() < OTHER && !found.contains(&slot) {
                     found.push(slot);
                 }

@@ -1,0 +1,45 @@
+//! A line that moves while a run goes on.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use pagefence::explore::Progress;
+
+/// A spinner on standard error; nothing where nobody looks: no terminal, or `CI` is set.
+pub struct Spinner(ProgressBar);
+
+impl Spinner {
+    pub fn new(what: &str) -> Self {
+        let seen = std::env::var_os("CI").is_none();
+        // Standard error that is no terminal is hidden by indicatif itself.
+        let target = if seen { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(None, target);
+        bar.set_style(
+            ProgressStyle::with_template("{spinner} {prefix} {msg}")
+                .unwrap_or_else(|_| ProgressStyle::default_spinner()),
+        );
+        bar.set_prefix(what.to_owned());
+        Self(bar)
+    }
+
+    /// Says what is looked at now.
+    pub fn at(&self, what: String) {
+        self.0.set_prefix(what);
+    }
+
+    /// Says how far a run has come.
+    pub fn tell(&self, progress: &Progress) {
+        let Progress { elapsed, states, steps, depth, frontier, walks, findings } = *progress;
+        let did = if states > 0 {
+            format!("{states} states, depth {depth}, {frontier} waiting")
+        } else {
+            format!("{walks} walks, {steps} steps")
+        };
+        self.0.set_message(format!("{:.0} s, {did}, {findings} signatures", elapsed.as_secs_f64()));
+        self.0.tick();
+    }
+}
+
+impl Drop for Spinner {
+    fn drop(&mut self) {
+        self.0.finish_and_clear();
+    }
+}

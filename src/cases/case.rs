@@ -1,0 +1,125 @@
+//! A case file.
+
+use super::pattern::Pattern;
+use crate::cell::{Producer, Profile, Scope};
+use crate::input::InputError;
+use crate::library;
+use serde::{Deserialize, Serialize};
+
+/// Where the fault is known from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Status {
+    /// The public record.
+    #[serde(rename = "public")]
+    Public,
+    /// The explorers found it in the model; nobody has seen it in the engine.
+    #[serde(rename = "model finding, not confirmed")]
+    ModelFinding,
+}
+
+/// One fault.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Case {
+    /// What it is called: `S14`, `S01-kv-budget`, `M03`.
+    pub id: String,
+    /// The fault, in a line.
+    pub title: String,
+    /// Where it is known from.
+    pub status: Status,
+    /// Issues, pull requests, protocol sections.
+    pub references: Vec<String>,
+    /// What happens, in the protocol's steps, so that a reader can check it.
+    pub story: String,
+    /// The scope that shows it: a shipped one.
+    pub scope: String,
+    /// Runs once with each of these as the producer of the scope's planted rejection.
+    #[serde(default)]
+    pub producers: Vec<Producer>,
+    /// What must be found.
+    pub violation: Pattern,
+    /// What else it leads to; a hunt that meets these on a profile of `found` has met this case.
+    #[serde(default)]
+    pub consequences: Vec<Pattern>,
+    /// Profiles on which it must be found; settings may follow a name: `reference skip_acks=off`.
+    pub found: Vec<String>,
+    /// Profiles on which it must not be found.
+    pub held: Vec<String>,
+    /// Switches that stop it when all of them are set on the first profile of `found`: `door`, `poison`.
+    #[serde(default)]
+    pub stopped_by: Vec<String>,
+}
+
+/// What is wrong with a case file beyond its form.
+#[derive(Debug, thiserror::Error)]
+#[error("case `{case}`: {problem}")]
+pub struct CaseError {
+    /// Which case.
+    pub case: String,
+    /// What is wrong with it.
+    pub problem: String,
+}
+
+impl Case {
+    /// A profile as a case names it: a preset, and settings after it.
+    ///
+    /// # Errors
+    /// When the preset or a setting does not exist.
+    pub fn profile(words: &str) -> Result<Profile, InputError> {
+        let mut words = words.split_whitespace();
+        let name = words.next().unwrap_or_default();
+        let settings: Vec<String> = words.map(str::to_owned).collect();
+        library::profile(name, &settings)
+    }
+
+    /// The first profile that must show the fault, with everything on that stops it.
+    ///
+    /// # Errors
+    /// When a profile or switch does not exist. `None` when the case names nothing that stops it.
+    pub fn stopped(&self) -> Result<Option<Profile>, InputError> {
+        let (Some(first), false) = (self.found.first(), self.stopped_by.is_empty()) else { return Ok(None) };
+        let settings: Vec<String> = self.stopped_by.iter().map(|switch| format!("{switch}=on")).collect();
+        Self::profile(&format!("{first} {}", settings.join(" "))).map(Some)
+    }
+
+    /// The scopes that it runs in: the one that it names, once a producer where it names producers.
+    ///
+    /// # Errors
+    /// When there is no such scope.
+    pub fn scopes(&self) -> Result<Vec<Scope>, InputError> {
+        let scope = library::scope(&self.scope)?;
+        if self.producers.is_empty() {
+            return Ok(vec![scope]);
+        }
+        let planted = |producer: &Producer| {
+            let mut scope = scope.clone();
+            scope.name = format!("{} by {producer}", scope.name);
+            for rejection in scope.requests.iter_mut().filter_map(|request| request.rejected.as_mut()) {
+                rejection.by = *producer;
+            }
+            scope
+        };
+        Ok(self.producers.iter().map(planted).collect())
+    }
+
+    /// Checks what the form of the file does not: that everything it names exists.
+    ///
+    /// # Errors
+    /// Names the first thing that does not.
+    pub fn validate(&self) -> Result<(), CaseError> {
+        let fail = |problem: String| CaseError { case: self.id.clone(), problem };
+        for words in self.found.iter().chain(&self.held) {
+            Self::profile(words).map_err(|error| fail(error.to_string()))?;
+        }
+        self.stopped().map_err(|error| fail(error.to_string()))?;
+        let scopes = self.scopes().map_err(|error| fail(error.to_string()))?;
+        let plants = scopes.iter().all(|scope| scope.requests.iter().any(|request| request.rejected.is_some()));
+        if !self.producers.is_empty() && !plants {
+            return Err(fail(format!("scope `{}` plants no rejection for its producers", self.scope)));
+        }
+        if self.found.is_empty() {
+            return Err(fail("a fault that no profile shows is not a case".to_owned()));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,85 @@
+//! Which findings a case is about.
+
+use crate::cell::Site;
+use crate::explore::Words;
+use crate::lifetime::Kind;
+use serde::{Deserialize, Serialize};
+
+/// A set of signatures. A list that is empty allows everything, so that a case can name a consequence (`stale-read`)
+/// or a cause (`released = ["DecodeTimeout"]`) alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pattern {
+    /// What is wrong: any of these.
+    pub kinds: Vec<Kind>,
+    /// The step that started it: any of these.
+    #[serde(default)]
+    pub started: Vec<Site>,
+    /// The release path: any of these.
+    #[serde(default)]
+    pub released: Vec<Site>,
+    /// Only findings without a release path: the access was posted after the slot had been taken away.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unreleased: bool,
+    /// The step in which it broke: any of these.
+    #[serde(default)]
+    pub broke: Vec<Site>,
+}
+
+impl Pattern {
+    /// Whether a finding is one of these.
+    #[must_use]
+    pub fn matches(&self, finding: &Words) -> bool {
+        let among = |allowed: &[Site], site: Option<Site>| {
+            allowed.is_empty() || site.is_some_and(|site| allowed.contains(&site))
+        };
+        self.kinds.contains(&finding.kind)
+            && among(&self.started, finding.started)
+            && among(&self.released, finding.released)
+            && !(self.unreleased && finding.released.is_some())
+            && among(&self.broke, Some(finding.broke))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finding() -> Words {
+        Words {
+            kind: Kind::WriteAfterFree,
+            started: Some(Site::WorkerPost),
+            released: Some(Site::DecodeReleaseNow),
+            broke: Site::Land,
+        }
+    }
+
+    #[test]
+    fn an_empty_list_allows_everything() {
+        let pattern = Pattern { kinds: vec![Kind::WriteAfterFree], ..Pattern::default() };
+        assert!(pattern.matches(&finding()));
+        assert!(pattern.matches(&Words { released: None, ..finding() }));
+    }
+
+    #[test]
+    fn a_named_step_must_be_there() {
+        let pattern =
+            Pattern { kinds: vec![Kind::WriteAfterFree], released: vec![Site::DecodeReleaseNow], ..Pattern::default() };
+        assert!(pattern.matches(&finding()));
+        assert!(!pattern.matches(&Words { released: None, ..finding() }));
+        assert!(!pattern.matches(&Words { released: Some(Site::DecodeTimeout), ..finding() }));
+    }
+
+    #[test]
+    fn a_pattern_can_ask_for_no_release_path() {
+        let pattern = Pattern { kinds: vec![Kind::WriteAfterFree], unreleased: true, ..Pattern::default() };
+        assert!(!pattern.matches(&finding()));
+        assert!(pattern.matches(&Words { released: None, ..finding() }));
+    }
+
+    #[test]
+    fn another_kind_is_another_finding() {
+        let pattern = Pattern { kinds: vec![Kind::StaleRead], ..Pattern::default() };
+        assert!(!pattern.matches(&finding()));
+    }
+}

@@ -1,0 +1,121 @@
+//! The shipped cases, in the binary.
+
+use super::case::Case;
+use crate::cell::Profile;
+use crate::explore::Words;
+use crate::input::InputError;
+use crate::library::toml_file;
+
+/// Embeds case files by name.
+macro_rules! shipped {
+    ($($name:literal),* $(,)?) => { [$(($name, include_str!(concat!("../../cases/", $name, ".toml")))),*] };
+}
+
+/// Name and text of every file in `cases/`; a test keeps the list complete.
+const SHIPPED: &[(&str, &str)] = &shipped![
+    "INCIDENT",
+    "INCIDENT-SMALL",
+    "M01",
+    "M02",
+    "M03",
+    "M04",
+    "M05",
+    "S01",
+    "S01-at-result",
+    "S01-immediate",
+    "S01-length-check",
+    "S01-placeholder",
+    "S01-unmarked",
+    "S03",
+    "S03-hold",
+    "S13",
+    "S14",
+    "S15",
+    "S16",
+    "S18",
+    "S19",
+    "S20",
+    "S23",
+    "S25",
+    "S26",
+    "S27",
+    "S28",
+    "S31",
+    "S32",
+    "S36",
+    "S38",
+    "S39",
+];
+
+/// A set of cases.
+#[derive(Clone, Debug)]
+pub struct Suite {
+    cases: Vec<Case>,
+}
+
+impl Suite {
+    /// Every shipped case.
+    ///
+    /// # Panics
+    /// Never: a test parses them all.
+    #[must_use]
+    pub fn shipped() -> Self {
+        let read = |(name, text): &(&str, &str)| parse(name, text).expect("shipped cases are valid");
+        Self { cases: SHIPPED.iter().map(read).collect() }
+    }
+
+    /// A suite of these cases.
+    #[must_use]
+    pub const fn of(cases: Vec<Case>) -> Self {
+        Self { cases }
+    }
+
+    /// The cases.
+    #[must_use]
+    pub fn cases(&self) -> &[Case] {
+        &self.cases
+    }
+
+    /// The case that tells of a finding on `profile`, if one does: one that must be found on that profile, and whose
+    /// violation or consequences the finding is.
+    #[must_use]
+    pub fn declares(&self, profile: &Profile, finding: &Words) -> Option<&Case> {
+        self.cases.iter().find(|case| {
+            let shows = case.found.iter().filter_map(|words| Case::profile(words).ok());
+            shows.into_iter().any(|shown| shown.switches == profile.switches)
+                && std::iter::once(&case.violation).chain(&case.consequences).any(|pattern| pattern.matches(finding))
+        })
+    }
+}
+
+fn parse(name: &str, text: &str) -> Result<Case, InputError> {
+    let file = format!("cases/{name}.toml");
+    let case: Case = toml_file::parse(&file, text)?;
+    case.validate().map_err(|error| InputError::new(file, None, error.to_string()))?;
+    Ok(case)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+
+    #[test]
+    fn every_case_file_is_shipped_valid_and_named_like_its_file() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("cases");
+        let mut files: Vec<String> = std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
+            .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
+            .collect();
+        files.sort();
+        let shipped: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
+        assert_eq!(shipped, files);
+        for (name, text) in SHIPPED {
+            let case = parse(name, text).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(case.id, *name);
+            assert!(!case.references.is_empty() && !case.story.is_empty(), "{name} says too little");
+        }
+    }
+}
