@@ -13,6 +13,7 @@
 //! Same input, same result, for any number of workers; a search that was cut short says so ([`StopReason`]).
 
 mod budget;
+mod bulk;
 mod canary;
 mod drain;
 mod exhaustive;

@@ -9,17 +9,17 @@ use crate::cell::scope::Completion;
 use crate::cell::site::Site;
 use crate::cell::switch::Switch;
 use crate::cell::world::{Config, Ctx, Probe, row_index};
+use crate::few::{Few, clone_by_field};
 use crate::lifetime::{Event, OpId, Slots, Verdict};
 use crate::platform::{Platform, Shared};
-use smallvec::SmallVec;
 
 /// A chunk in a worker's hands.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Job {
     /// The chunk.
     pub chunk: Chunk,
     /// Who gets it.
-    peers: SmallVec<[TransferInfo; 1]>,
+    peers: Few<TransferInfo, 1>,
     /// Which of them is being served.
     peer: u8,
     /// How many of the chunk's pages that peer has been sent.
@@ -27,15 +27,19 @@ pub struct Job {
     /// Whether that peer has been sent the metadata.
     aux_sent: bool,
     /// The writes that the worker waits for.
-    ops: SmallVec<[OpId; 2]>,
+    ops: Few<OpId, 2>,
 }
 
+clone_by_field!(Job { chunk, peers, peer, cursor, aux_sent, ops });
+
 /// One transfer worker of a prefill rank.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Worker {
     rank: u8,
     job: Option<Job>,
 }
+
+clone_by_field!(Worker { rank, job });
 
 /// How a job's writes stand.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -88,7 +92,7 @@ impl Worker {
                     for &op in &job.ops {
                         ctx.world.fabric.with(|fabric| fabric.abandon(op));
                     }
-                    self.proceed(Job { ops: SmallVec::new(), ..job }, ctx);
+                    self.proceed(Job { ops: Few::new(), ..job }, ctx);
                 }
                 Standing::Failed => self.retry_or_fail(job, ctx),
             },
@@ -105,7 +109,7 @@ impl Worker {
         let peers = shared.infos.with(|infos| infos.get(key).cloned());
         match peers {
             Some(peers) if !dead => {
-                let job = Job { chunk, peers, peer: 0, cursor: 0, aux_sent: false, ops: SmallVec::new() };
+                let job = Job { chunk, peers, peer: 0, cursor: 0, aux_sent: false, ops: Few::new() };
                 self.proceed(job, ctx);
             }
             _ => {
