@@ -36,10 +36,12 @@ clone_by_field!(Job { chunk, peers, peer, cursor, aux_sent, ops });
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Worker {
     rank: u8,
+    /// A chunk that has been counted and whose room has not been looked at yet.
+    taken: Option<Chunk>,
     job: Option<Job>,
 }
 
-clone_by_field!(Worker { rank, job });
+clone_by_field!(Worker { rank, taken, job });
 
 /// How a job's writes stand.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -53,20 +55,20 @@ impl Worker {
     /// An idle worker of `rank`.
     #[must_use]
     pub const fn new(rank: u8) -> Self {
-        Self { rank, job: None }
+        Self { rank, taken: None, job: None }
     }
 
     /// The chunk in hand.
     #[must_use]
-    pub const fn job(&self) -> Option<&Job> {
-        self.job.as_ref()
+    pub fn chunk(&self) -> Option<&Chunk> {
+        self.taken.as_ref().or(self.job.as_ref().map(|job| &job.chunk))
     }
 
     /// Whether [`step`](Self::step) would do something.
     pub fn ready<P: Platform, T: Probe>(&self, ctx: &Ctx<'_, P, T>) -> bool {
         match &self.job {
             Some(job) => standing(job, ctx) != Standing::Waiting,
-            None => self.next_is_ready(ctx),
+            None => self.taken.is_some() || self.next_is_ready(ctx),
         }
     }
 
@@ -81,8 +83,12 @@ impl Worker {
             || shared.computed.with(|computed| computed[usize::from(request)]) >= end
     }
 
-    /// Takes a chunk, or acts on writes that have been reported.
+    /// Takes a chunk, looks at its room, or acts on writes that have been reported.
     pub fn step<P: Platform, T: Probe>(&mut self, ctx: &mut Ctx<'_, P, T>) {
+        if let Some(chunk) = self.taken.take() {
+            self.begin(chunk, ctx);
+            return;
+        }
         match self.job.take() {
             None if self.next_is_ready(ctx) => self.take(ctx),
             None => {}
@@ -99,12 +105,20 @@ impl Worker {
         }
     }
 
-    /// P13, P16: counts the chunk *before* it looks at the room (Dekker's pattern with the ABORT handler).
-    fn take<P: Platform, T: Probe>(&mut self, ctx: &mut Ctx<'_, P, T>) {
+    /// P13, first half: counts the chunk *before* it looks at the room (Dekker's pattern with the ABORT handler). An ABORT
+    /// may be handled between the halves, so each is a step.
+    fn take<P: Platform, T: Probe>(&mut self, ctx: &Ctx<'_, P, T>) {
         let shared = &ctx.world.prefill[usize::from(self.rank)];
-        let Some(chunk) = shared.queue.with(Queue::pop) else { return };
+        self.taken = shared.queue.with(Queue::pop);
+        if let Some(chunk) = &self.taken {
+            shared.count(chunk.key, 1);
+        }
+    }
+
+    /// P13, second half, and P16: a chunk whose room is gone or Failed is skipped.
+    fn begin<P: Platform, T: Probe>(&mut self, chunk: Chunk, ctx: &mut Ctx<'_, P, T>) {
+        let shared = &ctx.world.prefill[usize::from(self.rank)];
         let key = chunk.key;
-        shared.count(key, 1);
         let dead = matches!(shared.status(key), None | Some(Poll::Failed));
         let peers = shared.infos.with(|infos| infos.get(key).cloned());
         match peers {
