@@ -17,6 +17,7 @@
 pub mod cases;
 pub mod cell;
 pub mod explore;
+mod few;
 pub mod gate;
 pub mod input;
 pub mod library;

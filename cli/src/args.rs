@@ -47,6 +47,9 @@ pub enum Command {
     /// Check that every public fault is found where it is declared, then hunt for more (the default).
     #[command(after_help = "Examples:\n  pagefence check\n  pagefence check --budget 10m --out findings")]
     Check(CheckArgs),
+    /// Show the cases: known faults, and on which profiles each must show.
+    #[command(after_help = "Examples:\n  pagefence cases\n  pagefence cases S14\n  pagefence cases S14 S16 --run")]
+    Cases(CasesArgs),
     /// Hunt for findings under one profile in one scope.
     #[command(after_help = HUNT_EXAMPLES)]
     Hunt(HuntArgs),
@@ -128,6 +131,22 @@ pub struct CheckArgs {
     /// Save new findings in this directory.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct CasesArgs {
+    /// Tell these cases in full.
+    #[arg(value_name = "CASE")]
+    pub ids: Vec<String>,
+    /// Run them (all of them, if none is named) instead.
+    #[arg(long)]
+    pub run: bool,
+    /// Where random walks take their numbers from.
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    pub seed: u64,
+    /// How many threads [default: all cores].
+    #[arg(long, value_name = "NUMBER", value_parser = jobs)]
+    pub jobs: Option<usize>,
 }
 
 #[derive(Debug, Args)]

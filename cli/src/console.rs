@@ -14,6 +14,8 @@ pub struct Console {
 
 /// Columns, where nobody says how many there are.
 const WIDTH: usize = 100;
+/// Steps of a short story.
+const SHORT: usize = 24;
 
 impl Console {
     pub const fn new(format: Format) -> Self {
@@ -37,15 +39,17 @@ impl Console {
     pub fn table(&mut self, table: &Table) -> io::Result<()> {
         let mut text = String::new();
         render_table(table, true, &mut text).map_err(io::Error::other)?;
-        self.line(text)
+        self.line(text.trim_end())
     }
 
     /// Prints a timeline; nothing in JSON.
     pub fn timeline(&mut self, timeline: &Timeline) -> io::Result<()> {
         let mut text = String::new();
-        let options = TerminalOptions { width: width(), ..TerminalOptions::default() };
+        // A short story is told whole.
+        let elide = if timeline.steps.len() <= SHORT { 0 } else { 3 };
+        let options = TerminalOptions { width: width(), elide, ..TerminalOptions::default() };
         render_terminal(timeline, &options, &mut text).map_err(io::Error::other)?;
-        self.line(text)
+        self.line(text.trim_end())
     }
 
     /// Prints the one JSON document; nothing in text.

@@ -4,6 +4,7 @@ mod args;
 mod commands;
 mod console;
 mod interrupt;
+mod matrix;
 mod outcome;
 mod progress;
 mod view;

@@ -1,10 +1,15 @@
 //! A case file.
 
 use super::pattern::Pattern;
-use crate::cell::{Producer, Profile, Scope};
+use crate::cell::{Config, Producer, Profile, Scope, Step};
+use crate::explore::{Serving, Signature, Tail, Words, replay};
 use crate::input::InputError;
 use crate::library;
 use serde::{Deserialize, Serialize};
+use std::ops::ControlFlow;
+
+/// How many steps a drain after a case's script may take.
+const DRAIN: usize = 4096;
 
 /// Where the fault is known from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -36,6 +41,9 @@ pub struct Case {
     /// Runs once with each of these as the producer of the scope's planted rejection.
     #[serde(default)]
     pub producers: Vec<Producer>,
+    /// A smallest script that shows it on the first profile of `found`, and on no profile that stops it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub script: Vec<Step>,
     /// What must be found.
     pub violation: Pattern,
     /// What else it leads to; a hunt that meets these on a profile of `found` has met this case.
@@ -100,6 +108,26 @@ impl Case {
             scope
         };
         Ok(self.producers.iter().map(planted).collect())
+    }
+
+    /// Whether the script shows the violation under `profile`, during its steps or while the cell drains after them.
+    /// `None` when the case has no script.
+    ///
+    /// # Errors
+    /// When there is no such scope.
+    pub fn script_shows(&self, profile: &Profile) -> Result<Option<bool>, InputError> {
+        if self.script.is_empty() {
+            return Ok(None);
+        }
+        let Some(scope) = self.scopes()?.into_iter().next() else { return Ok(None) };
+        let serving = Serving::new(Config { switches: profile.switches, scope });
+        let mut shown = false;
+        replay(&serving, &self.script, Tail::Drain { bound: DRAIN }, |moment| {
+            let mut found = moment.violations().iter().filter_map(|found| Words::try_from(Signature::from(found)).ok());
+            shown |= found.any(|words| self.violation.matches(&words));
+            ControlFlow::Continue(())
+        });
+        Ok(Some(shown))
     }
 
     /// Checks what the form of the file does not: that everything it names exists.

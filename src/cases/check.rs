@@ -100,6 +100,12 @@ impl Suite {
         for case in self.cases().iter().filter(|case| chosen(case)) {
             for (expected, profile) in plan(case)? {
                 for scope in case.scopes()? {
+                    if let (Expected::Stopped, Some(shown)) = (expected, case.script_shows(&profile)?) {
+                        let row = by_script(case, &profile, &scope, shown);
+                        each(&row);
+                        rows.push(row);
+                        continue;
+                    }
                     let Some(searched) = search(&mut searched, &profile, &scope, options) else { return Ok(rows) };
                     let row = judge(case, expected, &profile, searched);
                     each(&row);
@@ -168,6 +174,21 @@ fn search<'a>(
     searched.last()
 }
 
+/// The remedy is judged by the case's own script: other faults with the same signature are not what it stops.
+fn by_script(case: &Case, profile: &Profile, scope: &Scope, shown: bool) -> Row {
+    Row {
+        case: case.id.clone(),
+        profile: profile.name.clone(),
+        scope: scope.name.clone(),
+        expected: Expected::Stopped,
+        verdict: if shown { Verdict::Unexpected } else { Verdict::AsDeclared },
+        by: Vec::new(),
+        seconds: 0.0,
+        closed: false,
+        finding: None,
+    }
+}
+
 fn judge(case: &Case, expected: Expected, profile: &Profile, searched: &Searched) -> Row {
     let mut by = Vec::new();
     let mut finding: Option<&Finding> = None;
@@ -213,6 +234,7 @@ mod tests {
             story: String::new(),
             scope: "incident-small".to_owned(),
             producers: Vec::new(),
+            script: Vec::new(),
             violation: Pattern { kinds: vec![kind], ..Pattern::default() },
             consequences: Vec::new(),
             found: list(found),

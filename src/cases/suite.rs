@@ -20,6 +20,7 @@ const SHIPPED: &[(&str, &str)] = &shipped![
     "M03",
     "M04",
     "M05",
+    "M06",
     "S01",
     "S01-at-result",
     "S01-immediate",

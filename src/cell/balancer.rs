@@ -5,9 +5,9 @@ use super::scope::{Policy, Scope};
 use super::site::Site;
 use super::switch::Switch;
 use super::world::{Config, Ctx, Probe};
+use crate::few::{Few, clone_by_field};
 use crate::lifetime::{Answer, Event, Verdict};
 use crate::platform::{Platform, Shared};
-use smallvec::SmallVec;
 
 /// The group of ranks that the clients' own decisions are filed under.
 const CLIENT_GROUP: u8 = 2;
@@ -78,17 +78,19 @@ impl Reply {
 }
 
 /// The balancer.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Balancer {
-    pairs: SmallVec<[Pair; 4]>,
+    pairs: Few<Pair, 2>,
 }
+
+clone_by_field!(Balancer { pairs });
 
 impl Balancer {
     /// A balancer that has seen nothing.
     #[must_use]
     pub fn new(scope: &Scope) -> Self {
         let unsent = Pair { client: Client::Unsent, prefill: Leg::Idle, decode: Leg::Idle };
-        Self { pairs: SmallVec::from_elem(unsent, scope.requests.len()) }
+        Self { pairs: Few::from_elem(unsent, scope.requests.len()) }
     }
 
     /// A request.

@@ -1,8 +1,8 @@
 //! The fabric: posted writes that land piece by piece, in any order, possibly after a reported failure.
 
 use super::room::RoomKey;
+use crate::few::{Few, clone_by_field};
 use crate::lifetime::{OpId, Slots, Span};
-use smallvec::SmallVec;
 
 /// What a write carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,7 +27,7 @@ pub enum Told {
 }
 
 /// One posted write.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Transfer {
     /// Its name.
     pub op: OpId,
@@ -59,6 +59,23 @@ pub struct Transfer {
     pub attempt: u8,
 }
 
+clone_by_field!(Transfer {
+    op,
+    key,
+    request,
+    from,
+    to,
+    payload,
+    source,
+    target,
+    cells,
+    slices,
+    landed,
+    told,
+    abandoned,
+    attempt
+});
+
 impl Transfer {
     /// Whether every piece has landed.
     #[must_use]
@@ -89,10 +106,12 @@ impl Transfer {
 }
 
 /// Every write that is not yet forgotten.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Default, PartialEq, Eq, Hash)]
 pub struct Fabric {
-    transfers: SmallVec<[Transfer; 2]>,
+    transfers: Few<Transfer, 2>,
 }
+
+clone_by_field!(Fabric { transfers });
 
 impl Fabric {
     /// The lowest name that no write has, so that equal worlds are equal values.

@@ -1,8 +1,8 @@
 //! Messages and the channels that carry them (protocol section 5).
 
 use super::room::RoomKey;
+use crate::few::{Few, clone_by_field};
 use crate::lifetime::{OpId, Slots, Verdict};
-use smallvec::SmallVec;
 
 /// A request at a server's HTTP door.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -14,7 +14,7 @@ pub enum Http {
 }
 
 /// Where a decode rank wants a request's pages.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct TransferInfo {
     /// The room.
     pub key: RoomKey,
@@ -25,6 +25,8 @@ pub struct TransferInfo {
     /// Destination metadata row.
     pub row: Slots,
 }
+
+clone_by_field!(TransferInfo { key, rank, pages, row });
 
 /// Decode to prefill.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -77,7 +79,7 @@ pub enum ToDecode {
 }
 
 /// AUX_DATA: a metadata row as a message.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct AuxData {
     /// The room.
     pub key: RoomKey,
@@ -91,13 +93,17 @@ pub struct AuxData {
     pub op: OpId,
 }
 
+clone_by_field!(AuxData { key, request, row, content, op });
+
 /// A first-in-first-out queue.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Queue<T>(SmallVec<[T; 1]>);
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct Queue<T>(Few<T, 1>);
+
+clone_by_field!(Queue <T: Clone> { 0 });
 
 impl<T> Default for Queue<T> {
     fn default() -> Self {
-        Self(SmallVec::new())
+        Self(Few::new())
     }
 }
 

@@ -1,14 +1,17 @@
 //! Allocators of pages and rows: a free list in the order in which it will be used.
 
+use crate::few::clone_by_field;
 use crate::lifetime::{Place, Slots, Span, Spans};
 
 /// A pool of slots. Its free list is a list of runs in order of use; neighbours that follow each other are one run, so
 /// that equal pools are equal values.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Pool {
     free: Slots,
     count: u32,
 }
+
+clone_by_field!(Pool { free, count });
 
 impl Pool {
     /// A pool of the slots `0 .. size` of `place`, all free.

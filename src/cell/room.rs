@@ -1,7 +1,7 @@
 //! Bootstrap rooms: the key of everything that two servers share about a request, and its status.
 
 use super::switch::{Switch, Switches};
-use smallvec::SmallVec;
+use crate::few::{Few, clone_by_field};
 
 /// The key of the shared tables: a bootstrap room and, with [`Switch::MessageEpoch`], which use of it.
 ///
@@ -41,16 +41,18 @@ pub enum Poll {
 }
 
 /// A small map by room.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Table<V: Clone>(SmallVec<[(RoomKey, V); 2]>);
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct Table<V>(Few<(RoomKey, V), 2>);
 
-impl<V: Clone> Default for Table<V> {
+clone_by_field!(Table <V: Clone> { 0 });
+
+impl<V> Default for Table<V> {
     fn default() -> Self {
-        Self(SmallVec::new())
+        Self(Few::new())
     }
 }
 
-impl<V: Clone> Table<V> {
+impl<V> Table<V> {
     fn find(&self, key: RoomKey) -> Result<usize, usize> {
         self.0.binary_search_by_key(&key, |entry| entry.0)
     }

@@ -5,15 +5,15 @@ use super::decode::{self, DecodeScheduler};
 use super::fabric::{Fabric, Payload, Told, Transfer};
 use super::message::{Http, Queue};
 use super::prefill::{self, PrefillScheduler, PrefillShared, Worker};
-use super::scope::Scope;
+use super::scope::{Faults, Scope};
 use super::site::Site;
 use super::step::{Step, lanes};
 use super::switch::Switch;
 use super::world::{Config, Ctx, Lane, Probe, World, row_index};
+use crate::few::{Few, clone_by_field};
 use crate::lifetime::{Event, Kind, Label, Life, OpId, Oracle, Verdict, Violation};
 use crate::platform::{Local, Platform, Shared};
 use derive_where::derive_where;
-use smallvec::SmallVec;
 
 /// Whether prefill is there, and whether decode has noticed if it is not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -38,6 +38,18 @@ struct Suffered {
 }
 
 impl Suffered {
+    /// How many more there may be.
+    const fn left(self, budget: &Faults) -> Self {
+        Self {
+            aborts: budget.aborts.saturating_sub(self.aborts),
+            disconnects: budget.disconnects.saturating_sub(self.disconnects),
+            losses: budget.losses.saturating_sub(self.losses),
+            transfer_errors: budget.transfer_errors.saturating_sub(self.transfer_errors),
+            transfer_timeouts: budget.transfer_timeouts.saturating_sub(self.transfer_timeouts),
+            kills: budget.kills.saturating_sub(self.kills),
+        }
+    }
+
     /// Whether the network or a machine, not only a client, has misbehaved. Waiting for a timer is then no fault.
     const fn disturbed(self) -> bool {
         self.losses > 0 || self.transfer_errors > 0 || self.transfer_timeouts > 0 || self.kills > 0
@@ -45,20 +57,22 @@ impl Suffered {
 }
 
 /// A serving cell at one moment.
-#[derive_where(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive_where(Debug, PartialEq, Eq, Hash)]
 pub struct Cell<P: Platform> {
     /// What the actors share.
     pub world: World<P>,
     /// The prefill scheduler.
     pub prefill: PrefillScheduler,
     /// The transfer workers, one a prefill rank.
-    pub workers: SmallVec<[Worker; 1]>,
+    pub workers: Few<Worker, 1>,
     /// The decode scheduler.
     pub decode: DecodeScheduler,
     /// Whether prefill is there.
     pub health: PrefillHealth,
     suffered: Suffered,
 }
+
+clone_by_field!(Cell <P: Platform> { world, prefill, workers, decode, health, suffered });
 
 impl<P: Platform> Cell<P> {
     /// A cell in which nothing has happened.
@@ -76,9 +90,15 @@ impl<P: Platform> Cell<P> {
 
     /// Takes `step` if it is enabled; returns whether it was.
     pub fn take<T: Probe>(&mut self, step: Step, config: &Config, probe: &mut T) -> bool {
-        if !self.enabled(step, config, probe) {
-            return false;
+        let enabled = self.enabled(step, config, probe);
+        if enabled {
+            self.perform(step, config, probe);
         }
+        enabled
+    }
+
+    /// Takes `step`, which is enabled: whoever has it from [`steps`](Self::steps) need not ask again.
+    pub fn perform<T: Probe>(&mut self, step: Step, config: &Config, probe: &mut T) {
         let mut ctx = Ctx { world: &self.world, config, probe };
         match step {
             Step::Submit => {
@@ -127,7 +147,6 @@ impl<P: Platform> Cell<P> {
                 self.decode.elapse();
             }
         }
-        true
     }
 
     /// Prefill dies: its memory, its writes, what was on its way to it, and its connections are gone. A dead initiator
@@ -162,6 +181,7 @@ impl<P: Platform> Cell<P> {
     }
 
     /// Whether `step` would do something.
+    #[inline]
     pub fn enabled<T: Probe>(&self, step: Step, config: &Config, probe: &mut T) -> bool {
         let ctx = Ctx { world: &self.world, config, probe };
         let faults = &config.scope.faults;
@@ -223,32 +243,42 @@ impl<P: Platform> Cell<P> {
 
     /// Every enabled step, in a fixed order.
     pub fn steps<T: Probe>(&self, config: &Config, probe: &mut T, out: &mut Vec<Step>) {
-        let requests = config.scope.requests.len() as u8;
-        let ops = self.world.fabric.with(|fabric| {
-            let write = |write: &Transfer| (write.op.0 as u8, write.slices);
-            fabric.iter().map(write).collect::<SmallVec<[_; 4]>>()
-        });
-        let actors = [Step::Prefill, Step::ForwardEnds, Step::Decode];
-        let workers = (0..config.scope.prefill_ranks).map(Step::Worker);
-        let deliver = lanes(&config.scope).map(Step::Deliver);
-        let land = ops.iter().flat_map(|&(op, slices)| (0..slices).map(move |piece| Step::Land { op, piece }));
-        let faults = &config.scope.faults;
-        let client = (0..requests).flat_map(|request| [Step::Abort(request), Step::Disconnect(request)]);
-        let lose = lanes(&config.scope).filter(|_| faults.losses > 0).map(Step::Lose);
-        let broken = ops.iter().flat_map(|&(op, _)| [Step::TransferError(op), Step::TransferTimeout(op)]);
-        let rest = [Step::Heartbeat, Step::Elapse, Step::Submit, Step::KillPrefill, Step::ReplacePrefill];
-        let all = actors.into_iter().chain(workers).chain(deliver).chain(land).chain(rest);
-        let all = all.chain(client).chain(lose).chain(broken);
-        for step in all {
+        let Config { scope, .. } = config;
+        let mut offer = |step| {
             if self.enabled(step, config, probe) {
                 out.push(step);
+            }
+        };
+        [Step::Prefill, Step::ForwardEnds, Step::Decode].into_iter().for_each(&mut offer);
+        (0..scope.prefill_ranks).map(Step::Worker).for_each(&mut offer);
+        lanes(scope).map(Step::Deliver).for_each(&mut offer);
+        // Names and numbers of pieces, since a step is asked for while nobody else looks at the fabric.
+        let writes: Few<(u8, u8), 4> =
+            self.world.fabric.with(|fabric| fabric.iter().map(|write| (write.op.0 as u8, write.slices)).collect());
+        for &(op, slices) in &writes {
+            (0..slices).map(|piece| Step::Land { op, piece }).for_each(&mut offer);
+        }
+        let rest = [Step::Heartbeat, Step::Elapse, Step::Submit, Step::KillPrefill, Step::ReplacePrefill];
+        rest.into_iter().for_each(&mut offer);
+        // Most scopes suffer few faults, and most states have no budget left for more.
+        let left = self.suffered.left(&scope.faults);
+        if left.aborts > 0 || left.disconnects > 0 {
+            let requests = 0..scope.requests.len() as u8;
+            requests.flat_map(|request| [Step::Abort(request), Step::Disconnect(request)]).for_each(&mut offer);
+        }
+        if left.losses > 0 {
+            lanes(scope).map(Step::Lose).for_each(&mut offer);
+        }
+        if left.transfer_errors > 0 || left.transfer_timeouts > 0 {
+            for &(op, _) in &writes {
+                [Step::TransferError(op), Step::TransferTimeout(op)].into_iter().for_each(&mut offer);
             }
         }
     }
 
     /// Lives that hold slots behind their client's back for a reason that is no fault: a peer died, so that the proof
     /// that its writes are over will never come (#38961, property g: quarantine, not reuse).
-    fn quarantined(&self) -> SmallVec<[Life; 4]> {
+    fn quarantined(&self) -> Few<Life, 4> {
         let held = self.decode.requests().iter().filter(|entry| entry.stage == decode::DecodeStage::Held);
         held.filter(|_| self.suffered.kills > 0).map(|entry| Config::life(entry.request)).collect()
     }

@@ -9,10 +9,10 @@ use super::room::RoomKey;
 use super::scope::Scope;
 use super::site::Site;
 use super::switch::{Switch, Switches};
+use crate::few::{Few, clone_by_field};
 use crate::lifetime::{Arena, Cells, Event, Life, Node, Oracle, Place, Slots, Span, Spans};
 use crate::platform::{Platform, Shared};
 use derive_where::derive_where;
-use smallvec::SmallVec;
 
 /// What does not change in a run: the profile's switches, the scope, and what follows from both.
 #[derive(Clone, Debug)]
@@ -144,16 +144,18 @@ pub enum Lane {
 }
 
 /// The channels.
-#[derive_where(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive_where(Debug, PartialEq, Eq, Hash)]
 pub struct Net<P: Platform> {
     /// To the prefill scheduler, over HTTP.
     pub prefill_http: P::Cell<Queue<Http>>,
     /// To the decode scheduler, over HTTP.
     pub decode_http: P::Cell<Queue<Http>>,
-    to_prefill: SmallVec<[P::Cell<Queue<ToPrefill>>; 1]>,
-    to_decode: SmallVec<[P::Cell<Queue<ToDecode>>; 1]>,
-    aux: SmallVec<[P::Cell<Queue<AuxData>>; 1]>,
+    to_prefill: Few<P::Cell<Queue<ToPrefill>>, 1>,
+    to_decode: Few<P::Cell<Queue<ToDecode>>, 1>,
+    aux: Few<P::Cell<Queue<AuxData>>, 1>,
 }
+
+clone_by_field!(Net <P: Platform> { prefill_http, decode_http, to_prefill, to_decode, aux });
 
 /// Where the channel between prefill rank `prefill` and decode rank `decode` stands in its list.
 const fn channel(prefill: u8, decode: u8, decode_ranks: u8) -> usize {
@@ -174,12 +176,12 @@ impl<P: Platform> Net<P> {
 }
 
 /// Everything that more than one actor reaches.
-#[derive_where(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive_where(Debug, PartialEq, Eq, Hash)]
 pub struct World<P: Platform> {
     /// One a prefill rank.
-    pub prefill: SmallVec<[PrefillShared<P>; 1]>,
+    pub prefill: Few<PrefillShared<P>, 1>,
     /// One a decode rank.
-    pub decode: SmallVec<[DecodeShared<P>; 1]>,
+    pub decode: Few<DecodeShared<P>, 1>,
     /// The channels.
     pub net: Net<P>,
     /// Posted writes.
@@ -189,6 +191,8 @@ pub struct World<P: Platform> {
     /// How often messages have been lost. The model's own memory: no engine knows.
     pub lost: P::Cell<u8>,
 }
+
+clone_by_field!(World <P: Platform> { prefill, decode, net, fabric, balancer, lost });
 
 impl<P: Platform> World<P> {
     /// A world in which nothing has happened.

@@ -7,11 +7,13 @@
 //! * [`minimise()`]: the smallest script that still shows the same [`Signature`].
 //! * [`Finding`]: a violation of the serving cell and its script, as a file.
 //! * [`hunt()`]: several explorers on one profile in one scope, each signature once.
+//! * [`survey()`]: short hunts over many profiles and scopes, for what is news.
 //! * [`canary()`]: proves that all of these still find a fault that was planted on purpose.
 //!
 //! Same input, same result, for any number of workers; a search that was cut short says so ([`StopReason`]).
 
 mod budget;
+mod bulk;
 mod canary;
 mod drain;
 mod exhaustive;
@@ -28,6 +30,7 @@ mod random;
 mod replay;
 mod serving;
 mod signature;
+mod survey;
 mod swarm;
 mod tally;
 mod walker;
@@ -50,6 +53,7 @@ pub use random::Random;
 pub use replay::{Replayed, Tail, replay};
 pub use serving::{Serving, ServingState};
 pub use signature::Signature;
+pub use survey::{News, Survey, survey};
 pub use swarm::{Mix, Swarm, SwarmOptions, swarm};
 pub use walker::{Moment, Walker};
 pub use words::Words;

@@ -55,6 +55,12 @@ pub trait Protocol: Sync {
     /// nothing: scripts are cut and mixed at will.
     fn apply(&self, state: &mut Self::State, step: &Self::Step, out: &mut Vec<Violation>);
 
+    /// As [`apply`](Self::apply), for a step that `steps` has named in this very state, so that it need not be looked
+    /// at again.
+    fn advance(&self, state: &mut Self::State, step: &Self::Step, out: &mut Vec<Violation>) {
+        self.apply(state, step, out);
+    }
+
     /// When the step may be taken.
     fn class(&self, step: &Self::Step) -> StepClass;
 

@@ -1,8 +1,9 @@
 //! The serving cell as a [`Protocol`]: the cell and the oracle that watches it are one state.
 
-use super::fingerprint::Fingerprinter;
+use super::bulk::Bulk;
 use super::protocol::{Protocol, Quiet, StepClass};
 use crate::cell::{Cell, Config, Probe, Site, Step};
+use crate::few::clone_by_field;
 use crate::lifetime::{Event, Label, Oracle, Place, RunWord, Violation};
 use crate::platform::Local;
 use smallvec::SmallVec;
@@ -15,13 +16,15 @@ pub struct Serving {
 }
 
 /// The cell and what the oracle remembers of it.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct ServingState {
     /// The cell.
     pub cell: Cell<Local>,
     /// The oracle.
     pub oracle: Oracle,
 }
+
+clone_by_field!(ServingState { cell, oracle });
 
 /// Hears a step's events for the oracle.
 struct Judge<'a> {
@@ -99,6 +102,11 @@ impl Protocol for Serving {
         cell.take(*step, &self.config, &mut Judge { oracle, found: out });
     }
 
+    fn advance(&self, state: &mut ServingState, step: &Step, out: &mut Vec<Violation>) {
+        let ServingState { cell, oracle } = state;
+        cell.perform(*step, &self.config, &mut Judge { oracle, found: out });
+    }
+
     fn class(&self, step: &Step) -> StepClass {
         match step {
             Step::Submit => StepClass::Client,
@@ -127,7 +135,9 @@ impl Protocol for Serving {
     /// name. Requests need no renaming: a scope sends them in one order.
     fn fingerprint(&self, state: &ServingState, symmetry: bool) -> u64 {
         if !symmetry || self.config.scope.prefill_pages.max(self.config.scope.decode_pages) > RENAMED_PAGES {
-            return super::fingerprint(state);
+            let mut hasher = Bulk::default();
+            state.hash(&mut hasher);
+            return hasher.finish();
         }
         let mut renaming = Renaming::default();
         state.cell.hash(&mut renaming);
@@ -148,7 +158,7 @@ const RENAMED_PAGES: u32 = 64;
 /// A hasher that names KV pages by their first mention.
 #[derive(Default)]
 struct Renaming {
-    inner: Fingerprinter,
+    inner: Bulk,
     orders: SmallVec<[(Place, SmallVec<[u32; 16]>); 4]>,
     /// A length that has not been hashed yet: into how many runs a list of pages is cut depends on their numbers, so
     /// that length is replaced by the number of pages.
@@ -221,6 +231,12 @@ impl Hasher for Renaming {
         self.length = Some(i);
     }
 
+    #[inline]
+    fn write_isize(&mut self, i: isize) {
+        self.flush();
+        self.inner.write_isize(i);
+    }
+
     /// Only runs of slots come this way. How a list of pages is cut into runs depends on their numbers, so pages are
     /// hashed one by one.
     fn write_u128(&mut self, word: u128) {
@@ -230,6 +246,8 @@ impl Hasher for Renaming {
             return;
         };
         if let Some(length) = self.length.take() {
+            // Not empty; how many follows the last.
+            self.inner.write_usize(1);
             (self.runs, self.pages) = (length, 0);
         }
         for page in run.start..run.end() {

@@ -246,8 +246,7 @@ fn one_walk<P: Protocol>(
             Some(weights) => weights.choose(protocol, &walker.enabled, &mut random),
         };
         let Some(choice) = choice else { break };
-        let step = walker.enabled[choice].clone();
-        walker.take(&step);
+        let step = walker.advance(choice).clone();
         families.add(protocol.family(&step));
         *steps += 1;
         script.push(step);

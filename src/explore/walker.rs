@@ -100,4 +100,13 @@ impl<'p, P: Protocol> Walker<'p, P> {
         self.protocol.apply(&mut self.state, step, &mut self.violations);
         &self.violations
     }
+
+    /// Takes the enabled step at this position of the list that [`enabled`](Self::enabled) last made, in the state that
+    /// it was made for, and returns it.
+    pub(super) fn advance(&mut self, choice: usize) -> &P::Step {
+        let step = &self.enabled[choice];
+        self.violations.clear();
+        self.protocol.advance(&mut self.state, step, &mut self.violations);
+        step
+    }
 }

@@ -20,6 +20,7 @@ const SHIPPED: &[(&str, &str)] = &shipped![
     "fan-in",
     "fan-out",
     "hold",
+    "huge-batch",
     "incident-full",
     "incident-small",
     "late-abort",

@@ -15,12 +15,12 @@ pub(crate) fn parse<T: DeserializeOwned>(file: &str, text: &str) -> Result<T, In
 }
 
 /// The line of a byte.
-pub(super) fn line_at(text: &str, at: usize) -> usize {
+pub(crate) fn line_at(text: &str, at: usize) -> usize {
     text.as_bytes()[..at.min(text.len())].iter().filter(|byte| **byte == b'\n').count() + 1
 }
 
 /// The first line that sets `key`, in a table or inline.
-pub(super) fn line_of_key(text: &str, key: &str) -> Option<usize> {
+pub(crate) fn line_of_key(text: &str, key: &str) -> Option<usize> {
     let sets = |line: &str| {
         line.match_indices(key).any(|(at, _)| {
             let before = line[..at].chars().next_back();

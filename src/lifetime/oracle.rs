@@ -15,10 +15,10 @@ use super::event::Event;
 use super::life::{Label, Life};
 use super::slot::{Place, Span};
 use super::violation::{Kind, Violation};
+use crate::few::{Few, clone_by_field};
 use answers::Record;
 use draft::{Draft, Fact};
 use memory::Memory;
-use smallvec::SmallVec;
 
 /// Everything that is known of slots, accesses in flight and lives, and the rules that they must keep.
 ///
@@ -43,14 +43,16 @@ use smallvec::SmallVec;
 /// * The first decision of each group counts. A group is reported to diverge once. A rank may change its own mind.
 /// * Begin and finish are taken at their word: a second `begin` of an open life changes nothing, and a second
 ///   `finish` is judged like the first, against what is remembered then. A retry is a new generation.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Default, PartialEq, Eq, Hash)]
 pub struct Oracle {
     memory: Memory,
     /// Accesses in flight, by name.
-    ops: SmallVec<[LiveOp; 4]>,
+    ops: Few<LiveOp, 2>,
     /// What is remembered of lives, by life.
-    lives: SmallVec<[Record; 4]>,
+    lives: Few<Record, 2>,
 }
+
+clone_by_field!(Oracle { memory, ops, lives });
 
 impl Oracle {
     /// Adds a place with slots `0 .. slots`, all free, of `width` cells each (the page size for KV pages, 1 elsewhere),

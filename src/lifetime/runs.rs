@@ -1,7 +1,7 @@
 //! A run-length map: what every index of a pool holds, in as few extents as it takes.
 
 use super::slot::Span;
-use smallvec::SmallVec;
+use crate::few::Few;
 use std::fmt;
 
 /// A maximal run of equal values. It starts where the one before it ends.
@@ -19,7 +19,7 @@ struct Segment<V> {
 /// run. Up to `N` runs are stored in place, without heap.
 #[derive(PartialEq, Eq, Hash)]
 pub struct Runs<V: Copy + Eq, const N: usize = 8> {
-    segments: SmallVec<[Segment<V>; N]>,
+    segments: Few<Segment<V>, N>,
 }
 
 impl<V: Copy + Eq, const N: usize> Runs<V, N> {
@@ -169,14 +169,17 @@ impl<V: Copy + Eq, const N: usize> Runs<V, N> {
 
 impl<V: Copy + Eq, const N: usize> Default for Runs<V, N> {
     fn default() -> Self {
-        Self { segments: SmallVec::new() }
+        Self { segments: Few::new() }
     }
 }
 
 impl<V: Copy + Eq, const N: usize> Clone for Runs<V, N> {
     fn clone(&self) -> Self {
-        // A search clones states all the time, and this is one copy of memory where the derived one goes by segment.
-        Self { segments: SmallVec::from_slice(&self.segments) }
+        Self { segments: self.segments.clone() }
+    }
+
+    fn clone_from(&mut self, source: &Self) {
+        self.segments.clone_from(&source.segments);
     }
 }
 

@@ -1,7 +1,7 @@
 //! Where something lives: nodes, arenas, slots, and runs of them.
 
+use crate::few::{Few, clone_by_field};
 use serde::{Deserialize, Serialize};
-use smallvec::SmallVec;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
@@ -39,7 +39,7 @@ impl fmt::Display for Arena {
 }
 
 /// An arena on a node: the space that slot indices are relative to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Place {
     /// The process that owns the memory.
     pub node: Node,
@@ -47,8 +47,16 @@ pub struct Place {
     pub arena: Arena,
 }
 
+/// In one write: a search hashes little else than small structures like this one.
+impl Hash for Place {
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u16(u16::from_le_bytes([self.node.0, self.arena as u8]));
+    }
+}
+
 /// A half-open run `start .. start + len` of slots or of cells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Span {
     /// The first index.
     pub start: u32,
@@ -78,19 +86,28 @@ impl Span {
     }
 }
 
+impl Hash for Span {
+    #[inline]
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(u64::from(self.start) << 32 | u64::from(self.len));
+    }
+}
+
 /// An ordered list of runs. Order carries meaning: the n-th cell of a request is the n-th cell of its runs.
 ///
 /// Extents instead of single indices keep a pool of 681,280 tokens as cheap as one of eight pages.
-pub type Spans = SmallVec<[Span; 2]>;
+pub type Spans = Few<Span, 2>;
 
 /// Runs of *slots* (pages, rows) of one arena: what is allocated and freed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slots {
     /// Where the slots are.
     pub place: Place,
     /// Which slots.
     pub runs: Spans,
 }
+
+clone_by_field!(Slots { place, runs });
 
 /// Each run is hashed by one `write_u128` of a [`RunWord`]: nothing else in this crate calls that method, so a hasher
 /// that renames slots can tell slots from numbers.
@@ -139,9 +156,4 @@ pub struct Cells {
     pub runs: Spans,
 }
 
-impl Clone for Cells {
-    fn clone(&self) -> Self {
-        // Accesses in flight are cloned with every state of a search: one copy of memory instead of a loop.
-        Self { place: self.place, runs: Spans::from_slice(&self.runs) }
-    }
-}
+clone_by_field!(Cells { place, runs });

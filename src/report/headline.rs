@@ -12,8 +12,9 @@ pub fn headline(violation: &Violation) -> String {
     let owner = violation.other.map_or_else(|| "nobody".to_owned(), |other| other.to_string());
     match violation.kind {
         Kind::FreeInFlight => format!("{slots} of {life} {} freed while an access is still in flight", be(violation)),
+        // Here `life` is whose access flies, and `other` who gets the slot.
         Kind::ReuseInFlight => match violation.other {
-            Some(other) => format!("{slots} {} given to {life} while an access of {other} is in flight", be(violation)),
+            Some(other) => format!("{slots} {} given to {other} while an access of {life} is in flight", be(violation)),
             None => format!("{slots} {} given to {life} while an older access is in flight", be(violation)),
         },
         Kind::WriteAfterFree => format!("a late write of {life} lands in {slots}, which {owner} owns"),
@@ -121,6 +122,12 @@ mod tests {
         assert_eq!(headline(&two), "pages 1-2, 7 of A are freed while an access is still in flight");
         let marked = MarkedViolation::of(&one, vec![0], |label| label.0 as usize + 1);
         assert_eq!((marked.started, marked.released, marked.broke), (Some(4), None, 10));
+    }
+
+    #[test]
+    fn the_life_of_a_violation_is_whose_access_flies() {
+        let reuse = violation(Kind::ReuseInFlight, &[Span::new(2, 1)], Some(Life::first(1)));
+        assert_eq!(headline(&reuse), "page 2 is given to B while an access of A is in flight");
     }
 
     #[test]

@@ -14,11 +14,13 @@ pub(super) struct Lines<R> {
     buffer: Vec<u8>,
     number: u64,
     ended: bool,
+    /// The line read last was too long, and its rest has not been passed over yet.
+    midway: bool,
 }
 
 impl<R: BufRead> Lines<R> {
     pub(super) fn new(input: R) -> Self {
-        Self { input, buffer: Vec::new(), number: 0, ended: true }
+        Self { input, buffer: Vec::new(), number: 0, ended: true, midway: false }
     }
 
     /// The number of the line read last, from 1.
@@ -36,9 +38,12 @@ impl<R: BufRead> Lines<R> {
         self.buffer.strip_suffix(b"\n").unwrap_or(&self.buffer)
     }
 
-    /// Reads the next line that is not blank; `false` at the end. After `LineTooLong` the reader stands behind that
-    /// line, so a lenient caller can go on.
+    /// Reads the next line that is not blank; `false` at the end. After `LineTooLong` a lenient caller can go on with
+    /// the line after it; a strict one is not made to wait for the end of a line of a terabyte.
     pub(super) fn advance(&mut self) -> Result<bool, Problem> {
+        if std::mem::take(&mut self.midway) {
+            self.skip_rest().map_err(Problem::Io)?;
+        }
         loop {
             self.buffer.clear();
             let limit = MAX_LINE as u64 + 1;
@@ -50,7 +55,7 @@ impl<R: BufRead> Lines<R> {
             self.ended = self.buffer.last() == Some(&b'\n');
             if !self.ended && self.buffer.len() > MAX_LINE {
                 self.buffer = Vec::new();
-                self.skip_rest().map_err(Problem::Io)?;
+                self.midway = true;
                 return Err(Problem::LineTooLong);
             }
             if !self.line().iter().all(u8::is_ascii_whitespace) {
@@ -102,6 +107,12 @@ mod tests {
         assert!(matches!(lines.advance(), Err(Problem::LineTooLong)));
         assert!(lines.advance().unwrap());
         assert_eq!((lines.number(), lines.line()), (2, &b"next"[..]));
+    }
+
+    #[test]
+    fn a_line_without_end_is_refused_at_once() {
+        let mut lines = Lines::new(std::io::BufReader::new(std::io::repeat(0)));
+        assert!(matches!(lines.advance(), Err(Problem::LineTooLong)));
     }
 
     #[test]

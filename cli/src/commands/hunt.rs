@@ -9,7 +9,7 @@ use crate::progress::Spinner;
 use crate::view;
 use anyhow::Result;
 use pagefence::cell::Profile;
-use pagefence::explore::{Budget, Explorer, Finding, Hunt, HuntOptions, hunt};
+use pagefence::explore::{Budget, Explorer, Hunt, HuntOptions, hunt};
 use pagefence::library;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -93,9 +93,10 @@ fn print(hunt: &Hunt, profile: &Profile, saved: &[PathBuf], console: &mut Consol
     if console.is_text() {
         for (at, finding) in hunt.findings.iter().enumerate() {
             console.line("")?;
-            console.timeline(&Finding::story(finding, profile, saved.get(at).map(PathBuf::as_path)))?;
+            console.timeline(&finding.story(profile, saved.get(at).map(PathBuf::as_path)))?;
         }
     }
+    console.line("")?;
     if hunt.findings.is_empty() {
         let proof = if hunt.closed() {
             "nothing found, and nothing was left to look at"

@@ -1,6 +1,7 @@
 //! One file a command.
 
 mod audit;
+mod cases;
 mod check;
 mod gate;
 mod hunt;
@@ -27,6 +28,7 @@ pub fn run(cli: Cli, console: &mut Console) -> Result<Outcome> {
     }
     match command {
         Command::Check(args) => check::run(&args, console),
+        Command::Cases(args) => cases::run(&args, console),
         Command::Hunt(args) => hunt::run(args, console),
         Command::Prove(args) => prove::run(&args, console),
         Command::Replay(args) => replay::run(&args, console),

@@ -9,9 +9,9 @@ use crate::cell::room::Poll;
 use crate::cell::site::Site;
 use crate::cell::switch::Switch;
 use crate::cell::world::{Config, Ctx, Probe, row_index};
+use crate::few::Few;
 use crate::lifetime::{Event, Verdict};
 use crate::platform::{Platform, Shared};
-use smallvec::SmallVec;
 
 impl DecodeScheduler {
     /// What has come over HTTP, and out of the grammar queue.
@@ -60,7 +60,7 @@ impl DecodeScheduler {
             tokens_of: None,
             covered: 0,
             timer: None,
-            ranks: SmallVec::from_elem(DecodeRank::default(), self.pools.len()),
+            ranks: Few::from_elem(DecodeRank::default(), self.pools.len()),
         });
         let at = self.requests.len() - 1;
         if shape != Some(Shape::PlaceholderFromGrammarQueue) && !self.admit(at, ctx) {
@@ -208,8 +208,7 @@ impl DecodeScheduler {
     /// `tp_agreement` and lockstep releases are for.
     fn preallocate<P: Platform, T: Probe>(&mut self, at: usize, ctx: &mut Ctx<'_, P, T>) -> bool {
         let (request, key, prompt) = (self.requests[at].request, self.requests[at].key, self.requests[at].prompt);
-        let fits: SmallVec<[bool; 2]> =
-            (0..self.pools.len()).map(|rank| self.fits(&self.requests[at], rank, ctx)).collect();
+        let fits: Few<bool, 2> = (0..self.pools.len()).map(|rank| self.fits(&self.requests[at], rank, ctx)).collect();
         if !fits.iter().all(|fits| *fits) {
             if fits.iter().any(|fits| *fits) {
                 self.come_apart(request, &fits, ctx);

@@ -6,8 +6,8 @@ use super::shared::send_abort;
 use crate::cell::site::Site;
 use crate::cell::switch::Switch;
 use crate::cell::world::{Ctx, Probe};
+use crate::few::Few;
 use crate::platform::{Platform, Shared};
-use smallvec::SmallVec;
 
 /// Why a held rank may release.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -21,8 +21,7 @@ impl DecodeScheduler {
     /// The end of D12: each rank that has notified prefill holds; with agreement all hold if one does (MAX).
     pub(super) fn defer_or_release<P: Platform, T: Probe>(&mut self, at: usize, ctx: &mut Ctx<'_, P, T>) {
         let deferrable = ctx.on(Switch::DeferByDefault);
-        let mut holds: SmallVec<[bool; 2]> =
-            self.requests[at].ranks.iter().map(|rank| deferrable && rank.notified).collect();
+        let mut holds: Few<bool, 2> = self.requests[at].ranks.iter().map(|rank| deferrable && rank.notified).collect();
         if ctx.on(Switch::TpAgreement) && holds.iter().any(|hold| *hold) {
             holds.fill(true);
         }
@@ -72,7 +71,7 @@ impl DecodeScheduler {
 
     fn release_ready_ranks<P: Platform, T: Probe>(&mut self, at: usize, ctx: &mut Ctx<'_, P, T>) {
         let entry = &self.requests[at];
-        let ready: SmallVec<[Ready; 2]> = (0..entry.ranks.len()).map(|rank| readiness(entry, rank, ctx)).collect();
+        let ready: Few<Ready, 2> = (0..entry.ranks.len()).map(|rank| readiness(entry, rank, ctx)).collect();
         if ctx.on(Switch::TpAgreement) && ready.contains(&Ready::No) {
             return;
         }

@@ -7,9 +7,9 @@ use crate::cell::scope::Scope;
 use crate::cell::site::Site;
 use crate::cell::switch::Switch;
 use crate::cell::world::{Config, Ctx, Probe, decode_node, place, row_index};
+use crate::few::{Few, clone_by_field};
 use crate::lifetime::{Arena, Event, Slots, Verdict};
 use crate::platform::{Platform, Shared};
-use smallvec::SmallVec;
 
 /// The group of ranks that decode's decisions are filed under.
 const DECODE_GROUP: u8 = 1;
@@ -32,7 +32,7 @@ pub enum DecodeStage {
 }
 
 /// What a rank holds for a request.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Default, PartialEq, Eq, Hash)]
 pub struct DecodeRank {
     /// Destination pages, in token order.
     pub pages: Option<Slots>,
@@ -50,8 +50,10 @@ pub struct DecodeRank {
     pub asked: Option<u8>,
 }
 
+clone_by_field!(DecodeRank { pages, row, latch, notified, arm_pending, release_timer, asked });
+
 /// A request at decode.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct DecodeRequest {
     /// Which.
     pub request: u8,
@@ -72,17 +74,21 @@ pub struct DecodeRequest {
     /// Remaining time of the prealloc or waiting timer.
     pub timer: Option<u8>,
     /// What each rank holds.
-    pub ranks: SmallVec<[DecodeRank; 1]>,
+    pub ranks: Few<DecodeRank, 1>,
 }
 
+clone_by_field!(DecodeRequest { request, key, stage, prompt, generated, to_finish, tokens_of, covered, timer, ranks });
+
 /// The scheduler of all decode ranks.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct DecodeScheduler {
-    pub(super) requests: SmallVec<[DecodeRequest; 2]>,
-    pub(in crate::cell) pools: SmallVec<[Pool; 1]>,
-    pub(in crate::cell) rows: SmallVec<[Pool; 1]>,
+    pub(super) requests: Few<DecodeRequest, 2>,
+    pub(in crate::cell) pools: Few<Pool, 1>,
+    pub(in crate::cell) rows: Few<Pool, 1>,
     crashed: bool,
 }
+
+clone_by_field!(DecodeScheduler { requests, pools, rows, crashed });
 
 impl DecodeScheduler {
     /// A scheduler that has just started.
@@ -92,7 +98,7 @@ impl DecodeScheduler {
             (0..scope.decode_ranks).map(|rank| Pool::new(place(decode_node(rank), arena), size)).collect()
         };
         Self {
-            requests: SmallVec::new(),
+            requests: Few::new(),
             pools: pool(Arena::KvPage, scope.decode_pages),
             rows: pool(Arena::MetadataRow, scope.metadata_rows),
             crashed: false,

@@ -5,10 +5,10 @@ use crate::cell::room::{Poll, RoomKey, RoomTable, Table};
 use crate::cell::scope::Scope;
 use crate::cell::switch::Switch;
 use crate::cell::world::{Config, Ctx, Probe};
+use crate::few::{Few, clone_by_field};
 use crate::lifetime::Verdict;
 use crate::platform::{Platform, Shared};
 use derive_where::derive_where;
-use smallvec::SmallVec;
 
 /// An armed abort: which acknowledgements have come (`_deferred_abort_ack_tracker`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -30,7 +30,7 @@ impl Armed {
 }
 
 /// The shared state of one decode rank.
-#[derive_where(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive_where(Debug, PartialEq, Eq, Hash)]
 pub struct DecodeShared<P: Platform> {
     /// `request_status`.
     pub rooms: P::Cell<RoomTable>,
@@ -43,10 +43,12 @@ pub struct DecodeShared<P: Platform> {
     /// Why a room failed, as prefill told (`sticky_reason` only).
     pub reasons: P::Cell<Table<Verdict>>,
     /// The metadata rows' memory.
-    pub rows: P::Cell<SmallVec<[RowContent; 2]>>,
+    pub rows: P::Cell<Few<RowContent, 2>>,
     /// Which room each metadata row is reserved for; only `aux_validated` reads it from another thread.
-    pub owners: P::Cell<SmallVec<[Option<RoomKey>; 2]>>,
+    pub owners: P::Cell<Few<Option<RoomKey>, 2>>,
 }
+
+clone_by_field!(DecodeShared <P: Platform> { rooms, responses, armed, generation, reasons, rows, owners });
 
 impl<P: Platform> DecodeShared<P> {
     /// The state of a process that has just started.
@@ -58,8 +60,8 @@ impl<P: Platform> DecodeShared<P> {
             armed: Shared::new(Table::default()),
             generation: Shared::new(0),
             reasons: Shared::new(Table::default()),
-            rows: Shared::new(SmallVec::from_elem(RowContent::default(), scope.metadata_rows as usize)),
-            owners: Shared::new(SmallVec::from_elem(None, scope.metadata_rows as usize)),
+            rows: Shared::new(Few::from_elem(RowContent::default(), scope.metadata_rows as usize)),
+            owners: Shared::new(Few::from_elem(None, scope.metadata_rows as usize)),
         }
     }
 

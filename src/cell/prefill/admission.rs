@@ -9,9 +9,9 @@ use crate::cell::room::{Poll, RoomKey};
 use crate::cell::site::Site;
 use crate::cell::switch::Switch;
 use crate::cell::world::{Config, Ctx, Probe};
+use crate::few::Few;
 use crate::lifetime::{Event, Verdict};
 use crate::platform::{Platform, Shared};
-use smallvec::SmallVec;
 
 impl PrefillScheduler {
     /// Step 1 of the loop: what has come over HTTP, and out of the grammar queue.
@@ -58,7 +58,7 @@ impl PrefillScheduler {
             launched: 0,
             sent: 0,
             timer: None,
-            ranks: SmallVec::from_elem(RankHold::default(), self.pools.len()),
+            ranks: Few::from_elem(RankHold::default(), self.pools.len()),
         });
         let at = self.requests.len() - 1;
         if shape != Some(Shape::PlaceholderFromGrammarQueue) && !self.admit(at, ctx) {

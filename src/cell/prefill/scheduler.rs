@@ -5,9 +5,9 @@ use crate::cell::room::{Poll, RoomKey};
 use crate::cell::scope::Scope;
 use crate::cell::site::Site;
 use crate::cell::world::{Config, Ctx, Probe, place, prefill_node};
+use crate::few::{Few, clone_by_field};
 use crate::lifetime::{Arena, Event, Slots, Verdict};
 use crate::platform::{Platform, Shared};
-use smallvec::SmallVec;
 
 /// The group of ranks that prefill's decisions are filed under.
 const PREFILL_GROUP: u8 = 0;
@@ -30,7 +30,7 @@ pub enum PrefillStage {
 }
 
 /// What a rank holds for a request.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Default, PartialEq, Eq, Hash)]
 pub struct RankHold {
     /// Source pages, in token order.
     pub pages: Option<Slots>,
@@ -40,8 +40,10 @@ pub struct RankHold {
     pub latch: Option<Poll>,
 }
 
+clone_by_field!(RankHold { pages, row, latch });
+
 /// A request at prefill.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct PrefillRequest {
     /// Which.
     pub request: u8,
@@ -60,8 +62,10 @@ pub struct PrefillRequest {
     /// Remaining time of the bootstrap timer.
     pub timer: Option<u8>,
     /// What each rank holds.
-    pub ranks: SmallVec<[RankHold; 1]>,
+    pub ranks: Few<RankHold, 1>,
 }
+
+clone_by_field!(PrefillRequest { request, key, stage, prompt, to_finish, launched, sent, timer, ranks });
 
 /// A forward that the overlapped loop has launched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -72,14 +76,16 @@ pub(super) struct Forward {
 }
 
 /// The scheduler of all prefill ranks.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct PrefillScheduler {
-    pub(super) requests: SmallVec<[PrefillRequest; 2]>,
-    pub(in crate::cell) pools: SmallVec<[Pool; 1]>,
-    pub(in crate::cell) rows: SmallVec<[Pool; 1]>,
-    pub(super) forwards: SmallVec<[Forward; 2]>,
+    pub(super) requests: Few<PrefillRequest, 2>,
+    pub(in crate::cell) pools: Few<Pool, 1>,
+    pub(in crate::cell) rows: Few<Pool, 1>,
+    pub(super) forwards: Few<Forward, 2>,
     crashed: bool,
 }
+
+clone_by_field!(PrefillScheduler { requests, pools, rows, forwards, crashed });
 
 impl PrefillScheduler {
     /// A scheduler that has just started.
@@ -89,10 +95,10 @@ impl PrefillScheduler {
             (0..scope.prefill_ranks).map(|rank| Pool::new(place(prefill_node(rank), arena), size)).collect()
         };
         Self {
-            requests: SmallVec::new(),
+            requests: Few::new(),
             pools: pool(Arena::KvPage, scope.prefill_pages),
             rows: pool(Arena::MetadataRow, scope.metadata_rows),
-            forwards: SmallVec::new(),
+            forwards: Few::new(),
             crashed: false,
         }
     }

@@ -6,13 +6,13 @@ use crate::cell::room::{Poll, RoomKey, RoomTable, Table};
 use crate::cell::scope::Scope;
 use crate::cell::switch::Switch;
 use crate::cell::world::{Config, Ctx, Probe};
+use crate::few::{Few, clone_by_field};
 use crate::lifetime::{Slots, Verdict};
 use crate::platform::{Platform, Shared};
 use derive_where::derive_where;
-use smallvec::SmallVec;
 
 /// A `TransferKVChunk`: pages that are ready to be sent.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Chunk {
     /// The room.
     pub key: RoomKey,
@@ -30,16 +30,18 @@ pub struct Chunk {
     pub row: Option<Slots>,
 }
 
+clone_by_field!(Chunk { key, request, pages, offset, tokens, end, row });
+
 /// Acknowledgement targets of a room: decode rank and generation.
-pub type Targets = SmallVec<[(u8, u8); 2]>;
+pub type Targets = Few<(u8, u8), 2>;
 
 /// The shared state of one prefill rank.
-#[derive_where(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive_where(Debug, PartialEq, Eq, Hash)]
 pub struct PrefillShared<P: Platform> {
     /// `request_status`.
     pub rooms: P::Cell<RoomTable>,
     /// `transfer_infos`: who wants a room's pages where.
-    pub infos: P::Cell<Table<SmallVec<[TransferInfo; 1]>>>,
+    pub infos: P::Cell<Table<Few<TransferInfo, 1>>>,
     /// `_staging_outstanding`: chunks of a room that a worker has taken and not finished.
     pub outstanding: P::Cell<Table<i8>>,
     /// `_deferred_ack_targets`.
@@ -51,10 +53,12 @@ pub struct PrefillShared<P: Platform> {
     /// The transfer queue of the one shard that serves this decode server.
     pub queue: P::Cell<Queue<Chunk>>,
     /// The metadata rows' memory.
-    pub rows: P::Cell<SmallVec<[RowContent; 2]>>,
+    pub rows: P::Cell<Few<RowContent, 2>>,
     /// How many tokens of each request the GPU has computed; only the overlapped loop reads it.
-    pub computed: P::Cell<SmallVec<[u32; 4]>>,
+    pub computed: P::Cell<Few<u32, 2>>,
 }
+
+clone_by_field!(PrefillShared <P: Platform> { rooms, infos, outstanding, targets, poisoned, reasons, queue, rows, computed });
 
 impl<P: Platform> PrefillShared<P> {
     /// The state of a process that has just started.
@@ -68,8 +72,8 @@ impl<P: Platform> PrefillShared<P> {
             poisoned: Shared::new(Table::default()),
             reasons: Shared::new(Table::default()),
             queue: Shared::new(Queue::default()),
-            rows: Shared::new(SmallVec::from_elem(RowContent::default(), scope.metadata_rows as usize)),
-            computed: Shared::new(SmallVec::from_elem(0, scope.requests.len())),
+            rows: Shared::new(Few::from_elem(RowContent::default(), scope.metadata_rows as usize)),
+            computed: Shared::new(Few::from_elem(0, scope.requests.len())),
         }
     }
 

@@ -9,17 +9,17 @@ use crate::cell::scope::Completion;
 use crate::cell::site::Site;
 use crate::cell::switch::Switch;
 use crate::cell::world::{Config, Ctx, Probe, row_index};
+use crate::few::{Few, clone_by_field};
 use crate::lifetime::{Event, OpId, Slots, Verdict};
 use crate::platform::{Platform, Shared};
-use smallvec::SmallVec;
 
 /// A chunk in a worker's hands.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Job {
     /// The chunk.
     pub chunk: Chunk,
     /// Who gets it.
-    peers: SmallVec<[TransferInfo; 1]>,
+    peers: Few<TransferInfo, 1>,
     /// Which of them is being served.
     peer: u8,
     /// How many of the chunk's pages that peer has been sent.
@@ -27,15 +27,21 @@ pub struct Job {
     /// Whether that peer has been sent the metadata.
     aux_sent: bool,
     /// The writes that the worker waits for.
-    ops: SmallVec<[OpId; 2]>,
+    ops: Few<OpId, 2>,
 }
 
+clone_by_field!(Job { chunk, peers, peer, cursor, aux_sent, ops });
+
 /// One transfer worker of a prefill rank.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Worker {
     rank: u8,
+    /// A chunk that has been counted and whose room has not been looked at yet.
+    taken: Option<Chunk>,
     job: Option<Job>,
 }
+
+clone_by_field!(Worker { rank, taken, job });
 
 /// How a job's writes stand.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -49,20 +55,20 @@ impl Worker {
     /// An idle worker of `rank`.
     #[must_use]
     pub const fn new(rank: u8) -> Self {
-        Self { rank, job: None }
+        Self { rank, taken: None, job: None }
     }
 
     /// The chunk in hand.
     #[must_use]
-    pub const fn job(&self) -> Option<&Job> {
-        self.job.as_ref()
+    pub fn chunk(&self) -> Option<&Chunk> {
+        self.taken.as_ref().or(self.job.as_ref().map(|job| &job.chunk))
     }
 
     /// Whether [`step`](Self::step) would do something.
     pub fn ready<P: Platform, T: Probe>(&self, ctx: &Ctx<'_, P, T>) -> bool {
         match &self.job {
             Some(job) => standing(job, ctx) != Standing::Waiting,
-            None => self.next_is_ready(ctx),
+            None => self.taken.is_some() || self.next_is_ready(ctx),
         }
     }
 
@@ -77,8 +83,12 @@ impl Worker {
             || shared.computed.with(|computed| computed[usize::from(request)]) >= end
     }
 
-    /// Takes a chunk, or acts on writes that have been reported.
+    /// Takes a chunk, looks at its room, or acts on writes that have been reported.
     pub fn step<P: Platform, T: Probe>(&mut self, ctx: &mut Ctx<'_, P, T>) {
+        if let Some(chunk) = self.taken.take() {
+            self.begin(chunk, ctx);
+            return;
+        }
         match self.job.take() {
             None if self.next_is_ready(ctx) => self.take(ctx),
             None => {}
@@ -88,24 +98,32 @@ impl Worker {
                     for &op in &job.ops {
                         ctx.world.fabric.with(|fabric| fabric.abandon(op));
                     }
-                    self.proceed(Job { ops: SmallVec::new(), ..job }, ctx);
+                    self.proceed(Job { ops: Few::new(), ..job }, ctx);
                 }
                 Standing::Failed => self.retry_or_fail(job, ctx),
             },
         }
     }
 
-    /// P13, P16: counts the chunk *before* it looks at the room (Dekker's pattern with the ABORT handler).
-    fn take<P: Platform, T: Probe>(&mut self, ctx: &mut Ctx<'_, P, T>) {
+    /// P13, first half: counts the chunk *before* it looks at the room (Dekker's pattern with the ABORT handler). An ABORT
+    /// may be handled between the halves, so each is a step.
+    fn take<P: Platform, T: Probe>(&mut self, ctx: &Ctx<'_, P, T>) {
         let shared = &ctx.world.prefill[usize::from(self.rank)];
-        let Some(chunk) = shared.queue.with(Queue::pop) else { return };
+        self.taken = shared.queue.with(Queue::pop);
+        if let Some(chunk) = &self.taken {
+            shared.count(chunk.key, 1);
+        }
+    }
+
+    /// P13, second half, and P16: a chunk whose room is gone or Failed is skipped.
+    fn begin<P: Platform, T: Probe>(&mut self, chunk: Chunk, ctx: &mut Ctx<'_, P, T>) {
+        let shared = &ctx.world.prefill[usize::from(self.rank)];
         let key = chunk.key;
-        shared.count(key, 1);
         let dead = matches!(shared.status(key), None | Some(Poll::Failed));
         let peers = shared.infos.with(|infos| infos.get(key).cloned());
         match peers {
             Some(peers) if !dead => {
-                let job = Job { chunk, peers, peer: 0, cursor: 0, aux_sent: false, ops: SmallVec::new() };
+                let job = Job { chunk, peers, peer: 0, cursor: 0, aux_sent: false, ops: Few::new() };
                 self.proceed(job, ctx);
             }
             _ => {

@@ -15,9 +15,31 @@ pub(super) const BLOCK: usize = 64;
 pub(super) struct Segment<S> {
     /// The number of the first state.
     pub(super) first: u32,
+    /// The states, and behind them old ones that new ones are written over: copying over a state is cheaper than making
+    /// one.
     pub(super) states: Vec<S>,
-    /// Their fingerprints.
+    /// The fingerprints of the states, one for each.
     pub(super) prints: Vec<u64>,
+}
+
+impl<S> Segment<S> {
+    /// How many states there are.
+    pub(super) const fn len(&self) -> usize {
+        self.prints.len()
+    }
+}
+
+impl<S: Clone> Segment<S> {
+    /// Adds a copy of a state, to be changed where it is, and the fingerprint that it will have then.
+    fn push(&mut self, state: &S, print: u64) -> &mut S {
+        let at = self.len();
+        self.prints.push(print);
+        match self.states.get_mut(at) {
+            Some(old) => old.clone_from(state),
+            None => self.states.push(state.clone()),
+        }
+        &mut self.states[at]
+    }
 }
 
 /// A transition to a state that may be new: `(parent, step)` says where from.
@@ -61,16 +83,26 @@ impl Counts {
 }
 
 /// What expanding one segment yields; kept and used again for another.
-#[derive(Default)]
-pub(super) struct Expansion {
+pub(super) struct Expansion<Step> {
     /// Candidates by shard of the fingerprint set, in order of `(parent, step)`.
     pub(super) shards: Vec<Vec<Candidate>>,
+    /// The enabled steps of each state, one list behind the other.
+    steps: Vec<Step>,
+    /// Where the list of each state begins.
+    firsts: Vec<usize>,
     pub(super) counts: Counts,
 }
 
-impl Expansion {
+impl<Step> Expansion<Step> {
     pub(super) fn new(shards: usize) -> Self {
-        Self { shards: vec![Vec::new(); shards], counts: Counts::default() }
+        Self { shards: vec![Vec::new(); shards], steps: Vec::new(), firsts: Vec::new(), counts: Counts::default() }
+    }
+
+    /// Forgets the last segment; its counts have been taken.
+    pub(super) fn clear(&mut self) {
+        self.shards.iter_mut().for_each(Vec::clear);
+        self.steps.clear();
+        self.firsts.clear();
     }
 }
 
@@ -83,13 +115,12 @@ pub(super) const fn shard_of(print: u64, shards: usize) -> usize {
 /// A worker's buffers.
 pub(super) struct Scratch<P: Protocol> {
     next: P::State,
-    steps: Vec<P::Step>,
     violations: Vec<Violation>,
 }
 
 impl<P: Protocol> Scratch<P> {
     pub(super) fn new(protocol: &P) -> Self {
-        Self { next: protocol.initial(), steps: Vec::new(), violations: Vec::new() }
+        Self { next: protocol.initial(), violations: Vec::new() }
     }
 }
 
@@ -100,19 +131,20 @@ pub(super) fn expand<P: Protocol>(
     depth: u32,
     segment: &Segment<P::State>,
     scratch: &mut Scratch<P>,
-    out: &mut Expansion,
+    out: &mut Expansion<P::Step>,
 ) {
-    let Scratch { next, steps, violations } = scratch;
-    let Expansion { shards, counts } = out;
+    let Scratch { next, violations } = scratch;
+    let Expansion { shards, steps, firsts, counts } = out;
     let shard_count = shards.len();
     for ((state, &print), parent) in segment.states.iter().zip(&segment.prints).zip(segment.first..) {
-        steps.clear();
+        let first = steps.len();
+        firsts.push(first);
         protocol.steps(state, steps);
         let (mut progress, mut timer) = (false, false);
-        for (index, step) in (0..=u16::MAX).zip(&*steps) {
+        for (index, step) in (0..=u16::MAX).zip(&steps[first..]) {
             next.clone_from(state);
             violations.clear();
-            protocol.apply(next, step, violations);
+            protocol.advance(next, step, violations);
             for violation in &*violations {
                 counts.tally.record(violation, depth as usize + 1, || Sight { parent, step: Some(index) });
             }
@@ -158,34 +190,27 @@ pub(super) fn expand<P: Protocol>(
 pub(super) fn grow<P: Protocol>(
     protocol: &P,
     segment: &Segment<P::State>,
+    expansion: &Expansion<P::Step>,
     mut heads: Vec<&[Candidate]>,
     scratch: &mut Scratch<P>,
     out: &mut Growth<P::State>,
 ) {
-    let mut stepped_from = None;
     while out.parents.len() < out.wanted {
         let first = heads.iter_mut().filter(|head| !head.is_empty()).min_by_key(|head| (head[0].parent, head[0].step));
         let Some(head) = first else { break };
         let Candidate { print, parent, step } = head[0];
         *head = &head[1..];
-        let state = &segment.states[(parent - segment.first) as usize];
-        if stepped_from != Some(parent) {
-            stepped_from = Some(parent);
-            scratch.steps.clear();
-            protocol.steps(state, &mut scratch.steps);
-        }
-        let mut next = state.clone();
-        scratch.violations.clear();
-        protocol.apply(&mut next, &scratch.steps[usize::from(step)], &mut scratch.violations);
+        let at = (parent - segment.first) as usize;
+        let (state, first) = (&segment.states[at], expansion.firsts[at]);
         out.parents.push(parent);
         out.steps.push(step);
-        if out.segments.last().is_none_or(|segment| segment.states.len() == BLOCK) {
-            out.segments.push(Segment { first: 0, states: Vec::new(), prints: Vec::new() });
+        if out.segments.last().is_none_or(|segment| segment.len() == BLOCK) {
+            out.segments.push(out.spare.pop().unwrap_or(Segment { first: 0, states: Vec::new(), prints: Vec::new() }));
         }
-        if let Some(last) = out.segments.last_mut() {
-            last.states.push(next);
-            last.prints.push(print);
-        }
+        let Some(last) = out.segments.last_mut() else { break };
+        let next = last.push(state, print);
+        scratch.violations.clear();
+        protocol.advance(next, &expansion.steps[first + usize::from(step)], &mut scratch.violations);
     }
 }
 
@@ -196,10 +221,13 @@ pub(super) struct Growth<S> {
     pub(super) parents: Vec<u32>,
     pub(super) steps: Vec<u16>,
     pub(super) segments: Vec<Segment<S>>,
+    /// Empty segments to fill first.
+    pub(super) spare: Vec<Segment<S>>,
 }
 
 impl<S> Growth<S> {
-    pub(super) fn new(wanted: usize) -> Self {
-        Self { wanted, parents: Vec::with_capacity(wanted), steps: Vec::with_capacity(wanted), segments: Vec::new() }
+    pub(super) fn new(wanted: usize, spare: Vec<Segment<S>>) -> Self {
+        let (parents, steps) = (Vec::with_capacity(wanted), Vec::with_capacity(wanted));
+        Self { wanted, parents, steps, segments: Vec::new(), spare }
     }
 }

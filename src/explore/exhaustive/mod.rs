@@ -15,7 +15,7 @@ mod level;
 mod scripts;
 mod seen;
 
-use self::level::{Candidate, Counts, Expansion, Growth, Scratch, Segment, expand, grow};
+use self::level::{BLOCK, Candidate, Counts, Expansion, Growth, Scratch, Segment, expand, grow};
 use self::scripts::Scripts;
 use self::seen::Seen;
 use super::budget::{Budget, Clock, Progress, StopReason};
@@ -91,9 +91,11 @@ struct Search<'a, P: Protocol> {
     steps: Vec<u16>,
     counts: Counts,
     depth: u32,
-    expansions: Vec<Expansion>,
+    expansions: Vec<Expansion<P::Step>>,
     /// New candidates, by shard, then by segment.
     winners: Vec<Vec<Vec<Candidate>>>,
+    /// Segments that are done with, for new ones to be written over.
+    spare: Vec<Segment<P::State>>,
 }
 
 impl<'a, P: Protocol> Search<'a, P> {
@@ -111,6 +113,7 @@ impl<'a, P: Protocol> Search<'a, P> {
             depth: 0,
             expansions: (0..BATCH).map(|_| Expansion::new(shards)).collect(),
             winners: vec![vec![Vec::new(); BATCH]; shards],
+            spare: Vec::new(),
         }
     }
 
@@ -140,11 +143,11 @@ impl<'a, P: Protocol> Search<'a, P> {
 
     /// Expands a whole level; a reason to stop ends it early.
     fn level(&mut self, frontier: &mut [Segment<P::State>], next: &mut Vec<Segment<P::State>>) -> Option<StopReason> {
-        let mut waiting: u64 = frontier.iter().map(|segment| segment.states.len() as u64).sum();
+        let mut waiting: u64 = frontier.iter().map(|segment| segment.len() as u64).sum();
         for batch in frontier.chunks_mut(BATCH) {
-            waiting -= batch.iter().map(|segment| segment.states.len() as u64).sum::<u64>();
+            waiting -= batch.iter().map(|segment| segment.len() as u64).sum::<u64>();
             let full = self.batch(batch, next);
-            let reached = waiting + next.iter().map(|segment| segment.states.len() as u64).sum::<u64>();
+            let reached = waiting + next.iter().map(|segment| segment.len() as u64).sum::<u64>();
             if let Some(tell) = self.budget.progress {
                 tell(&Progress {
                     elapsed: self.clock.elapsed(),
@@ -182,7 +185,7 @@ impl<'a, P: Protocol> Search<'a, P> {
             batch.iter_mut().zip(&mut self.expansions),
             || Scratch::new(protocol),
             |scratch, (segment, expansion)| {
-                expansion.shards.iter_mut().for_each(Vec::clear);
+                expansion.clear();
                 if clock.expired().is_none() {
                     expand(protocol, options, depth, segment, scratch, expansion);
                 }
@@ -210,48 +213,55 @@ impl<'a, P: Protocol> Search<'a, P> {
         let room = self.budget.states.unwrap_or(u64::MAX).min(u64::from(u32::MAX)) as usize;
         let mut room = room.saturating_sub(self.parents.len());
         let mut full = false;
-        let winners = &self.winners;
+        let (winners, spare) = (&self.winners, &mut self.spare);
         let mut growths: Vec<Growth<P::State>> = (0..batch.len())
             .map(|at| {
                 let new: usize = winners.iter().map(|shard| shard[at].len()).sum();
                 let wanted = new.min(room);
                 full |= new > room;
                 room -= wanted;
-                Growth::new(wanted)
+                let kept = spare.len().saturating_sub(wanted.div_ceil(BLOCK));
+                Growth::new(wanted, spare.split_off(kept))
             })
             .collect();
         pool::for_each(
             jobs,
-            batch.iter_mut().zip(&mut growths).enumerate(),
+            batch.iter_mut().zip(expansions).zip(&mut growths).enumerate(),
             || Scratch::new(protocol),
-            |scratch, (at, (segment, growth))| {
+            |scratch, (at, ((segment, expansion), growth))| {
                 let heads = winners.iter().map(|shard| &*shard[at]).collect();
-                grow(protocol, segment, heads, scratch, growth);
-                // Expanded: its states are not needed again.
-                segment.states = Vec::new();
-                segment.prints = Vec::new();
+                grow(protocol, segment, expansion, heads, scratch, growth);
+                segment.prints.clear();
             },
         );
+        for segment in batch {
+            let segment = std::mem::replace(segment, Segment { first: 0, states: Vec::new(), prints: Vec::new() });
+            if self.spare.len() < BATCH {
+                self.spare.push(segment);
+            }
+        }
         for growth in growths {
             let mut first = self.parents.len();
             self.parents.extend(growth.parents);
             self.steps.extend(growth.steps);
+            self.spare.extend(growth.spare);
             for mut segment in growth.segments {
                 segment.first = first as u32;
-                first += segment.states.len();
+                first += segment.len();
                 next.push(segment);
             }
         }
         full
     }
 
-    /// About how many bytes the search holds while `waiting` states wait, all taken for as heavy as the newest one.
+    /// About how many bytes the search holds while `waiting` states wait, all taken for as heavy as a new one.
     fn bytes(&self, next: &[Segment<P::State>], waiting: u64) -> u64 {
-        let newest = next.last().and_then(|segment| segment.states.last());
+        let newest = next.last().and_then(|segment| segment.states.first());
         let state = newest.map_or(0, |state| self.protocol.weight(state)) + size_of::<u64>();
         let visited = self.parents.capacity() * size_of::<u32>() + self.steps.capacity() * size_of::<u16>();
         let seen: usize = self.seen.iter().map(Seen::bytes).sum();
-        (visited + seen) as u64 + waiting * state as u64
+        let spare: usize = self.spare.iter().map(|segment| segment.states.len()).sum();
+        (visited + seen) as u64 + (waiting + spare as u64) * state as u64
     }
 
     fn report(self, stop: StopReason) -> Exhaustive<P::Step> {

@@ -43,7 +43,7 @@ impl<P: Protocol> Scripts<'_, P> {
                 enabled.clear();
                 self.protocol.steps(&state, &mut enabled);
                 let step = enabled.swap_remove(usize::from(position));
-                self.protocol.apply(&mut state, &step, &mut Vec::new());
+                self.protocol.advance(&mut state, &step, &mut Vec::new());
                 step
             })
             .collect()

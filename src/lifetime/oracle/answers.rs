@@ -2,8 +2,8 @@
 
 use super::Oracle;
 use super::draft::{Draft, Fact};
+use crate::few::{Few, clone_by_field};
 use crate::lifetime::{Answer, Kind, Label, Life, Verdict, Violation};
-use smallvec::SmallVec;
 
 /// The first decision of one group on one life.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -18,7 +18,7 @@ struct First {
 }
 
 /// What is remembered of a life, besides what it owns and has in flight.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub(super) struct Record {
     pub(super) life: Life,
     /// The step in which it began, while it has not finished.
@@ -28,12 +28,14 @@ pub(super) struct Record {
     /// The step of the first decision that says `Rejected` or `Failed`.
     refused: Option<Label>,
     /// The first decision of each group, in the order in which they came.
-    groups: SmallVec<[First; 2]>,
+    groups: Few<First, 2>,
 }
+
+clone_by_field!(Record { life, begun, ended, refused, groups });
 
 impl Record {
     fn new(life: Life) -> Self {
-        Self { life, begun: None, ended: None, refused: None, groups: SmallVec::new() }
+        Self { life, begun: None, ended: None, refused: None, groups: Few::new() }
     }
 
     /// Takes note of a decision. Answers the first decision of the group when this one is the first to differ.

@@ -1,8 +1,8 @@
 //! The memory of all places: who owns each slot, and whose content each cell holds.
 
 use super::spans::slots_of;
+use crate::few::{Few, clone_by_field};
 use crate::lifetime::{Cells, Label, Life, Place, Runs, Slots, Span};
-use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 
 /// A claim on a slot.
@@ -54,19 +54,14 @@ impl Region {
 /// of a place.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Memory {
-    regions: SmallVec<[Region; 8]>,
+    regions: Few<Region, 4>,
     /// By slot.
-    owners: Runs<Option<Hold>, 12>,
+    owners: Runs<Option<Hold>, 8>,
     /// By cell: which life wrote it. Freeing does not clear it, as it does not clear memory.
-    contents: Runs<Option<Life>, 16>,
+    contents: Runs<Option<Life>, 12>,
 }
 
-impl Clone for Memory {
-    fn clone(&self) -> Self {
-        let regions = SmallVec::from_slice(&self.regions);
-        Self { regions, owners: self.owners.clone(), contents: self.contents.clone() }
-    }
-}
+clone_by_field!(Memory { regions, owners, contents });
 
 impl Hash for Memory {
     fn hash<H: Hasher>(&self, state: &mut H) {

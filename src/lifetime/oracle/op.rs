@@ -1,10 +1,11 @@
 //! Accesses in flight.
 
 use super::spans::{count, joined, overlap};
+use crate::few::clone_by_field;
 use crate::lifetime::{Cells, Label, Life, OpId, Place, Runs, Span, Spans};
 
 /// An access that was posted and has not settled: its bytes may still move.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct LiveOp {
     /// Its name.
     pub op: OpId,
@@ -23,6 +24,8 @@ pub struct LiveOp {
     /// Which of its cells have landed at least once, counted along its runs.
     landed: Runs<bool, 2>,
 }
+
+clone_by_field!(LiveOp { op, life, source, target, posted, source_released, target_released, landed });
 
 impl LiveOp {
     /// An access of which nothing has landed yet.

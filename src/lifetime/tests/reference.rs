@@ -20,7 +20,7 @@ fn life() -> impl Strategy<Value = Life> {
 /// Up to three runs within `0 .. limit`, in any order; they may be empty and may overlap.
 fn runs(limit: u32) -> impl Strategy<Value = Spans> {
     let run = (0..limit, 0..limit).prop_map(move |(start, len)| Span::new(start, len.min(limit - start)));
-    prop::collection::vec(run, 1..4).prop_map(Spans::from_vec)
+    prop::collection::vec(run, 1..4).prop_map(Spans::from_iter)
 }
 
 fn slots() -> impl Strategy<Value = Slots> {

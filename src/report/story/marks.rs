@@ -138,10 +138,13 @@ const fn subject(event: &Event) -> (Option<Life>, Option<OpId>) {
     }
 }
 
-/// Whether a violation belongs to the story of another: the same access, the same slots, or the very same.
-pub(super) fn related(main: &Violation, other: &Violation) -> bool {
+/// Whether a violation belongs to the story of another: the same access, the same slots, or the very same. Names of
+/// accesses are used again, so the same access is one that was posted in the same step.
+pub(super) fn related(main: &(Violation, MarkedViolation), other: &(Violation, MarkedViolation)) -> bool {
+    let ((main, main_marked), (other, other_marked)) = (main, other);
     let slots = main.place.is_some()
         && main.place == other.place
         && main.slots.iter().any(|mine| other.slots.iter().any(|theirs| mine.intersection(*theirs).is_some()));
-    slots || main.op.is_some() && main.op == other.op || main == other
+    let access = main.op.is_some() && main.op == other.op && main_marked.started == other_marked.started;
+    slots || access || main == other
 }

@@ -74,11 +74,11 @@ pub(super) fn sent(before: &Mail, after: &Mail, step: Step) -> Vec<(Lane, Letter
 }
 
 impl Letter {
-    /// `A's destination pages`, `ABORT for A`.
+    /// `A's page list`, `ABORT for A`.
     pub(super) fn name(self, config: &Config) -> String {
         let who = who(config, self.key);
         match self.what {
-            What::Pages => format!("{who}'s destination pages"),
+            What::Pages => format!("{who}'s page list"),
             What::Abort => format!("ABORT for {who}"),
             What::Success => format!("success of {who}"),
             What::Failure(verdict) => format!("failure of {who} ({})", verdict_name(verdict)),

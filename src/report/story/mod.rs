@@ -44,16 +44,17 @@ pub fn story(config: &Config, script: &[Step], show: Option<&Signature>) -> Time
         None => None,
     };
     let worst = || (0..all.len()).min_by_key(|&at| (std::cmp::Reverse(all[at].0.kind.severity()), all[at].1.broke));
-    let main = main.or_else(worst).map(|at| all[at].0.clone());
+    let main = main.or_else(worst).map(|at| all[at].clone());
 
-    let mut timeline = Timeline::new(main.as_ref().map_or_else(|| "nothing breaks".to_owned(), headline));
-    timeline.watched = watch::watched(config, &marks, main.as_ref());
+    let title = main.as_ref().map_or_else(|| "nothing breaks".to_owned(), |(violation, _)| headline(violation));
+    let mut timeline = Timeline::new(title);
+    timeline.watched = watch::watched(config, &marks, main.as_ref().map(|(violation, _)| violation));
     for beat in &beats {
         let step = phrases::step(config, beat, &timeline.watched);
         timeline.push(step);
     }
     for (violation, mut marked) in all {
-        if main.as_ref().is_none_or(|main| marks::related(main, &violation)) {
+        if main.as_ref().is_none_or(|main| marks::related(main, &(violation.clone(), marked.clone()))) {
             marked.watched = timeline.concerned(&violation);
             timeline.violations.push(marked);
         }

@@ -1,14 +1,14 @@
 //! A step in words.
 
 use super::beat::{Beat, Move};
-use super::messages::verdict_name;
+use super::messages::{Letter, verdict_name};
 use super::objects::Object;
 use crate::cell::{Config, Lane as Wire, Payload, Site, Step, Told, Transfer, is_decode};
 use crate::lifetime::{Arena, Event, Life, Slots};
 use crate::report::timeline::{Lane, TimelineStep, WatchedSlot};
 
 /// At most so much is said of one step; a tick of a scheduler may do a dozen things.
-const SAID: usize = 3;
+const SAID: usize = 4;
 
 /// A phrase, how much it matters, and where it is from.
 struct Phrase {
@@ -31,7 +31,9 @@ pub(super) fn step(config: &Config, beat: &Beat, watched: &[WatchedSlot]) -> Tim
         reference: Some(letter.reference()),
     }));
     phrases.extend(beat.moves.iter().map(|moved| Phrase { text: moved_text(*moved), weight: 1, reference: None }));
-    let reference = phrases.iter().filter(|p| p.reference.is_some()).max_by_key(|p| p.weight).and_then(|p| p.reference);
+    // The first of those that matter most.
+    let reference = phrases.iter().rev().filter(|p| p.reference.is_some()).max_by_key(|p| p.weight.min(4));
+    let reference = reference.and_then(|phrase| phrase.reference);
     let said = TimelineStep::new(lane, actor, text(phrases));
     let mut said = match toward(beat, step) {
         Some(lane) => said.to(lane),
@@ -44,17 +46,16 @@ pub(super) fn step(config: &Config, beat: &Beat, watched: &[WatchedSlot]) -> Tim
 }
 
 /// The phrases that matter most, in the order in which they happened.
-fn text(mut phrases: Vec<Phrase>) -> String {
+fn text(phrases: Vec<Phrase>) -> String {
     if phrases.is_empty() {
         return "polls its queues".to_owned();
     }
-    let mut weights: Vec<u8> = phrases.iter().map(|phrase| phrase.weight).collect();
-    weights.sort_unstable_by_key(|weight| std::cmp::Reverse(*weight));
-    let least = weights[weights.len().min(SAID) - 1];
     let cut = phrases.len() > SAID;
-    phrases.retain(|phrase| phrase.weight >= least);
-    phrases.truncate(SAID);
-    let text = phrases.into_iter().map(|phrase| phrase.text).collect::<Vec<_>>().join("; ");
+    let mut best: Vec<(usize, Phrase)> = phrases.into_iter().enumerate().collect();
+    best.sort_by_key(|(_, phrase)| std::cmp::Reverse(phrase.weight));
+    best.truncate(SAID);
+    best.sort_by_key(|(at, _)| *at);
+    let text = best.into_iter().map(|(_, phrase)| phrase.text).collect::<Vec<_>>().join("; ");
     if cut { format!("{text}; …") } else { text }
 }
 
@@ -124,8 +125,8 @@ fn own_phrase(config: &Config, beat: &Beat, step: Step) -> Option<Phrase> {
         Step::Disconnect(request) => {
             (format!("leaves; {} is nobody's any more", life(request)), Some(Site::ClientDisconnect.reference()))
         }
-        Step::Deliver(_) => (format!("{} arrive{}", letter(), plural(&letter())), beat.letter.map(|l| l.reference())),
-        Step::Lose(_) => (format!("{} {} lost", letter(), be(&letter())), beat.letter.map(|l| l.reference())),
+        Step::Deliver(_) => (format!("{} arrives", letter()), beat.letter.map(Letter::reference)),
+        Step::Lose(_) => (format!("{} is lost", letter()), beat.letter.map(Letter::reference)),
         Step::Land { piece, .. } => (landed(config, beat, piece)?, Some(Site::Land.reference())),
         Step::TransferError(_) => (format!("{} fails; its siblings go on", write()), Some(Site::Land.reference())),
         Step::TransferTimeout(_) => {
@@ -138,15 +139,6 @@ fn own_phrase(config: &Config, beat: &Beat, step: Step) -> Option<Phrase> {
         Step::Prefill | Step::ForwardEnds | Step::Worker(_) | Step::Decode => return None,
     };
     Some(Phrase { text, weight: 4, reference })
-}
-
-/// `arrive` for several things, `arrives` for one.
-fn plural(name: &str) -> &'static str {
-    if name.ends_with("pages") { "" } else { "s" }
-}
-
-fn be(name: &str) -> &'static str {
-    if name.ends_with("pages") { "are" } else { "is" }
 }
 
 fn submitted(config: &Config, beat: &Beat) -> Option<String> {
@@ -255,8 +247,7 @@ fn weigh(config: &Config, event: &Event, watched: &[WatchedSlot]) -> u8 {
     };
     let of_slots = |slots: &Slots| (hits(&slots.into()), slots.place.arena == Arena::KvPage);
     let (watched, pages) = match event {
-        Event::Crash { .. } => return 4,
-        Event::Begin { .. } | Event::Finish { .. } => return 3,
+        Event::Begin { .. } | Event::Finish { .. } | Event::Crash { .. } => return 5,
         Event::Alloc { slots, .. } | Event::Free { slots, .. } => of_slots(slots),
         Event::Write { cells, .. } | Event::Read { cells, .. } => (hits(&Object::of_cells(config, cells)), true),
         Event::Post { source, target, .. } => {
