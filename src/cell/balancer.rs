@@ -45,6 +45,17 @@ pub struct Pair {
     pub decode: Leg,
 }
 
+impl Pair {
+    /// Whether the client waits; if so, it is about to be answered, by nobody else.
+    fn take_client(&mut self) -> bool {
+        let waits = self.client == Client::Waiting;
+        if waits {
+            self.client = Client::Done;
+        }
+        waits
+    }
+}
+
 /// What a server answers on a leg.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Reply {
@@ -90,6 +101,12 @@ impl Balancer {
 
     fn pair_mut(&mut self, request: u8) -> &mut Pair {
         &mut self.pairs[usize::from(request)]
+    }
+
+    /// Whether every client has been answered, or is gone.
+    #[must_use]
+    pub fn all_done(&self) -> bool {
+        self.pairs.iter().all(|pair| pair.client == Client::Done)
     }
 
     /// The next request that its client may send.
@@ -144,10 +161,8 @@ pub fn prefill_reply<P: Platform, T: Probe>(request: u8, reply: Reply, ctx: &mut
         let pair = balancer.pair_mut(request);
         pair.prefill = Leg::Done(reply.verdict);
         let failed = policy != Policy::Forward && reply.verdict != Verdict::Success;
-        (
-            failed && pair.client == Client::Waiting,
-            failed && policy == Policy::HoldAndCancel && pair.decode == Leg::Open,
-        )
+        let cancels = failed && policy == Policy::HoldAndCancel && pair.decode == Leg::Open;
+        (failed && pair.take_client(), cancels)
     });
     if answers {
         answer(request, reply, ctx);
@@ -165,7 +180,7 @@ pub fn decode_reply<P: Platform, T: Probe>(request: u8, reply: Reply, ctx: &mut 
         pair.decode = Leg::Done(reply.verdict);
         let failed = reply.verdict != Verdict::Success;
         let cancels = failed && policy == Policy::HoldAndCancel && pair.prefill == Leg::Open;
-        (pair.client == Client::Waiting, cancels, failed && pair.prefill == Leg::Done(Verdict::Rejected))
+        (pair.take_client(), cancels, failed && pair.prefill == Leg::Done(Verdict::Rejected))
     });
     if answers {
         // The first reason is what the client is owed, also where the other leg has a later one of its own.
@@ -178,7 +193,6 @@ pub fn decode_reply<P: Platform, T: Probe>(request: u8, reply: Reply, ctx: &mut 
 }
 
 fn answer<P: Platform, T: Probe>(request: u8, reply: Reply, ctx: &mut Ctx<'_, P, T>) {
-    ctx.world.balancer.with(|balancer| balancer.pair_mut(request).client = Client::Done);
     let told = Answer {
         verdict: reply.verdict,
         prompt_tokens: reply.prompt_tokens,

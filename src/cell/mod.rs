@@ -32,6 +32,7 @@ mod serving;
 mod site;
 mod step;
 mod switch;
+mod threads;
 mod world;
 
 #[cfg(test)]
@@ -51,4 +52,5 @@ pub use serving::{Cell, PrefillHealth};
 pub use site::{Site, UnknownSite};
 pub use step::Step;
 pub use switch::{Switch, Switches, UnknownSwitch};
+pub use threads::{Outcome, run_on_threads};
 pub use world::{Config, Ctx, Lane, Probe, World, decode_node, is_decode, place, prefill_node};

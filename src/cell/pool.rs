@@ -26,6 +26,12 @@ impl Pool {
         self.count
     }
 
+    /// The free slots in order of use.
+    #[cfg(test)]
+    pub const fn free(&self) -> &Slots {
+        &self.free
+    }
+
     /// Takes `count` slots from the head of the free list; `None` when there are too few.
     pub fn take(&mut self, count: u32) -> Option<Slots> {
         if count > self.count {

@@ -309,7 +309,7 @@ impl Cell<Local> {
 }
 
 /// A piece of a write arrives. The last piece ends it: the initiator sees a completion, and nothing more can come.
-fn land<P: Platform, T: Probe>(op: OpId, piece: u8, ctx: &mut Ctx<'_, P, T>) {
+pub(super) fn land<P: Platform, T: Probe>(op: OpId, piece: u8, ctx: &mut Ctx<'_, P, T>) {
     let Some(write) = ctx.world.fabric.with(|fabric| fabric.get(op).cloned()) else { return };
     let width = ctx.config.width(write.target.place.arena);
     let site = if write.payload == Payload::Kv { Site::Land } else { Site::LandAux };
@@ -318,16 +318,21 @@ fn land<P: Platform, T: Probe>(op: OpId, piece: u8, ctx: &mut Ctx<'_, P, T>) {
         let content = ctx.world.prefill[usize::from(write.from)].rows.with(|rows| rows[row_index(&write.source)]);
         ctx.world.write_decode_row(write.to, &write.target, content);
     }
-    let complete = ctx.world.fabric.with(|fabric| {
-        let Some(write) = fabric.get_mut(op) else { return false };
+    let last = write.landed.count_ones() + 1 == u32::from(write.slices);
+    if last {
+        // Said before the initiator can see it: what it does next comes after.
+        ctx.emit(Site::Settled, Event::Settle { op });
+    }
+    ctx.world.fabric.with(|fabric| {
+        let Some(write) = fabric.get_mut(op) else { return };
         write.landed |= 1 << piece;
-        if write.complete() && write.told == Told::Nothing {
+        if last && write.told == Told::Nothing {
             write.told = Told::Completed;
         }
-        write.complete()
+        fabric.forget(op);
     });
-    if complete {
-        end(&write, ctx);
+    if last {
+        settled(&write, ctx);
     }
 }
 
@@ -345,15 +350,10 @@ fn settled<P: Platform, T: Probe>(write: &Transfer, ctx: &mut Ctx<'_, P, T>) {
 /// A write ends in an error: what has landed has landed, the rest never will.
 fn break_transfer<P: Platform, T: Probe>(op: OpId, ctx: &mut Ctx<'_, P, T>) {
     let Some(write) = ctx.world.fabric.with(|fabric| fabric.get(op).cloned()) else { return };
+    ctx.emit(Site::Settled, Event::Settle { op });
     tell(op, Told::Failed, ctx);
-    end(&write, ctx);
-}
-
-/// No more bytes of `write` can come.
-fn end<P: Platform, T: Probe>(write: &Transfer, ctx: &mut Ctx<'_, P, T>) {
-    ctx.emit(Site::Settled, Event::Settle { op: write.op });
-    ctx.world.fabric.with(|fabric| fabric.forget(write.op));
-    settled(write, ctx);
+    ctx.world.fabric.with(|fabric| fabric.forget(op));
+    settled(&write, ctx);
 }
 
 fn tell<P: Platform, T: Probe>(op: OpId, told: Told, ctx: &Ctx<'_, P, T>) {

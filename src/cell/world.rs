@@ -10,7 +10,7 @@ use super::scope::Scope;
 use super::site::Site;
 use super::switch::{Switch, Switches};
 use crate::few::{Few, clone_by_field};
-use crate::lifetime::{Arena, Cells, Event, Life, Node, Place, Slots, Span, Spans};
+use crate::lifetime::{Arena, Cells, Event, Life, Node, Oracle, Place, Slots, Span, Spans};
 use crate::platform::{Platform, Shared};
 use derive_where::derive_where;
 
@@ -52,6 +52,20 @@ impl Config {
     pub fn prefill_peers(&self, rank: u8) -> impl Iterator<Item = u8> + use<> {
         let (prefill, decode) = (self.scope.prefill_ranks, self.scope.decode_ranks);
         (0..prefill).filter(move |peer| prefill != decode || *peer == rank)
+    }
+
+    /// An oracle that knows every place that the cell allocates from.
+    #[must_use]
+    pub fn oracle(&self) -> Oracle {
+        let scope = &self.scope;
+        let prefill = (0..scope.prefill_ranks).map(|rank| (prefill_node(rank), scope.prefill_pages));
+        let decode = (0..scope.decode_ranks).map(|rank| (decode_node(rank), scope.decode_pages));
+        let mut oracle = Oracle::default();
+        for (node, pages) in prefill.chain(decode) {
+            oracle.declare(place(node, Arena::KvPage), pages, scope.page_size);
+            oracle.declare(place(node, Arena::MetadataRow), scope.metadata_rows, 1);
+        }
+        oracle
     }
 
     /// How many cells a slot of `arena` has.

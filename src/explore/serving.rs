@@ -2,9 +2,9 @@
 
 use super::bulk::Bulk;
 use super::protocol::{Protocol, Quiet, StepClass};
-use crate::cell::{Cell, Config, Probe, Site, Step, decode_node, place, prefill_node};
+use crate::cell::{Cell, Config, Probe, Site, Step};
 use crate::few::clone_by_field;
-use crate::lifetime::{Arena, Event, Label, Oracle, Place, RunWord, Violation};
+use crate::lifetime::{Event, Label, Oracle, Place, RunWord, Violation};
 use crate::platform::Local;
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
@@ -83,17 +83,6 @@ impl Serving {
         let judge = Judge { oracle: &mut state.oracle, found };
         state.cell.take(step, &self.config, &mut Tap { judge, listener })
     }
-
-    /// Every place that the cell allocates from, with slots and cells a slot.
-    fn places(&self) -> impl Iterator<Item = (Place, u32, u32)> + '_ {
-        let scope = &self.config.scope;
-        let prefill = (0..scope.prefill_ranks).map(|rank| (prefill_node(rank), scope.prefill_pages));
-        let decode = (0..scope.decode_ranks).map(|rank| (decode_node(rank), scope.decode_pages));
-        prefill.chain(decode).flat_map(|(node, pages)| {
-            let row = (place(node, Arena::MetadataRow), scope.metadata_rows, 1);
-            [(place(node, Arena::KvPage), pages, scope.page_size), row]
-        })
-    }
 }
 
 impl Protocol for Serving {
@@ -101,11 +90,7 @@ impl Protocol for Serving {
     type Step = Step;
 
     fn initial(&self) -> ServingState {
-        let mut oracle = Oracle::default();
-        for (place, slots, width) in self.places() {
-            oracle.declare(place, slots, width);
-        }
-        ServingState { cell: Cell::new(&self.config.scope), oracle }
+        ServingState { cell: Cell::new(&self.config.scope), oracle: self.config.oracle() }
     }
 
     fn steps(&self, state: &ServingState, out: &mut Vec<Step>) {
@@ -156,7 +141,8 @@ impl Protocol for Serving {
         }
         let mut renaming = Renaming::default();
         state.cell.hash(&mut renaming);
-        let Renaming { mut inner, orders } = renaming;
+        renaming.flush();
+        let Renaming { mut inner, orders, .. } = renaming;
         let empty: &[u32] = &[];
         state.oracle.hash_renamed(&mut inner, |place| {
             orders.iter().find(|order| order.0 == place).map_or(empty, |order| order.1.as_slice())
@@ -174,9 +160,26 @@ const RENAMED_PAGES: u32 = 64;
 struct Renaming {
     inner: Bulk,
     orders: SmallVec<[(Place, SmallVec<[u32; 16]>); 4]>,
+    /// A length that has not been hashed yet: into how many runs a list of pages is cut depends on their numbers, so
+    /// that length is replaced by the number of pages.
+    length: Option<usize>,
+    /// How many runs are left of the list of pages that is being hashed.
+    runs: usize,
+    /// How many pages it had so far.
+    pages: u64,
 }
 
+/// Tells the number of pages that ends a list from the names before it.
+const END_OF_PAGES: u64 = 1 << 63;
+
 impl Renaming {
+    #[inline]
+    fn flush(&mut self) {
+        if let Some(length) = self.length.take() {
+            self.inner.write_usize(length);
+        }
+    }
+
     fn name(&mut self, place: Place, page: u32) -> u64 {
         let at = self.orders.iter().position(|order| order.0 == place).unwrap_or_else(|| {
             self.orders.push((place, SmallVec::new()));
@@ -194,36 +197,43 @@ impl Renaming {
 impl Hasher for Renaming {
     #[inline]
     fn write(&mut self, bytes: &[u8]) {
+        self.flush();
         self.inner.write(bytes);
     }
 
     #[inline]
     fn write_u8(&mut self, i: u8) {
+        self.flush();
         self.inner.write_u8(i);
     }
 
     #[inline]
     fn write_u16(&mut self, i: u16) {
+        self.flush();
         self.inner.write_u16(i);
     }
 
     #[inline]
     fn write_u32(&mut self, i: u32) {
+        self.flush();
         self.inner.write_u32(i);
     }
 
     #[inline]
     fn write_u64(&mut self, i: u64) {
+        self.flush();
         self.inner.write_u64(i);
     }
 
     #[inline]
     fn write_usize(&mut self, i: usize) {
-        self.inner.write_usize(i);
+        self.flush();
+        self.length = Some(i);
     }
 
     #[inline]
     fn write_isize(&mut self, i: isize) {
+        self.flush();
         self.inner.write_isize(i);
     }
 
@@ -231,12 +241,23 @@ impl Hasher for Renaming {
     /// hashed one by one.
     fn write_u128(&mut self, word: u128) {
         let Some(RunWord { place, run }) = RunWord::kv_pages(word) else {
+            self.flush();
             self.inner.write_u128(word);
             return;
         };
+        if let Some(length) = self.length.take() {
+            // Not empty; how many follows the last.
+            self.inner.write_usize(1);
+            (self.runs, self.pages) = (length, 0);
+        }
         for page in run.start..run.end() {
             let name = self.name(place, page);
             self.inner.write_u64(name);
+        }
+        self.runs -= 1;
+        self.pages += u64::from(run.len);
+        if self.runs == 0 {
+            self.inner.write_u64(self.pages | END_OF_PAGES);
         }
     }
 

@@ -1,6 +1,6 @@
 //! `decode_thread`: statuses, acknowledgements and metadata from prefill.
 
-use crate::cell::message::{Queue, ToDecode};
+use crate::cell::message::{AuxData, Queue, ToDecode};
 use crate::cell::room::{Poll, RoomKey};
 use crate::cell::site::Site;
 use crate::cell::switch::Switch;
@@ -62,17 +62,24 @@ fn ack<P: Platform, T: Probe>(rank: u8, key: RoomKey, prefill: u8, generation: u
 /// AUX_DATA: a `memcpy` into the row that the message names. The room is not validated (protocol 5), except with
 /// `aux_validated`: the row must still be reserved for the room of the message.
 pub fn listen_aux<P: Platform, T: Probe>(rank: u8, from: u8, ctx: &mut Ctx<'_, P, T>) {
-    let Some(message) = ctx.world.aux(from, rank).with(Queue::pop) else { return };
+    let lane = ctx.world.aux(from, rank);
+    // Looked at, handled, then taken out: until then no other message may have its name. Nobody else takes from here.
+    let Some(message) = lane.with(|queue| queue.first().cloned()) else { return };
+    copy_row(rank, &message, ctx);
+    lane.with(Queue::pop);
+}
+
+fn copy_row<P: Platform, T: Probe>(rank: u8, message: &AuxData, ctx: &mut Ctx<'_, P, T>) {
     let shared = &ctx.world.decode[usize::from(rank)];
-    let op = message.op;
+    let (op, row) = (message.op, row_index(&message.row));
     if ctx.on(Switch::AuxValidated) {
-        if shared.owners.with(|owners| owners[row_index(&message.row)] != Some(message.key)) {
+        if shared.owners.with(|owners| owners[row] != Some(message.key)) {
             return;
         }
         let target = Some(ctx.config.cells(&message.row, 1));
         ctx.emit(Site::LandAux, Event::Post { op, life: Config::life(message.request), source: None, target });
     }
-    shared.rows.with(|rows| rows[row_index(&message.row)] = message.content);
     ctx.emit(Site::LandAux, Event::Land { op, part: Span::new(0, 1) });
     ctx.emit(Site::LandAux, Event::Settle { op });
+    shared.rows.with(|rows| rows[row] = message.content);
 }

@@ -83,8 +83,8 @@ clone_by_field!(DecodeRequest { request, key, stage, prompt, generated, to_finis
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct DecodeScheduler {
     pub(super) requests: Few<DecodeRequest, 2>,
-    pub(super) pools: Few<Pool, 1>,
-    pub(super) rows: Few<Pool, 1>,
+    pub(in crate::cell) pools: Few<Pool, 1>,
+    pub(in crate::cell) rows: Few<Pool, 1>,
     crashed: bool,
 }
 

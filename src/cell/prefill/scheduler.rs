@@ -79,8 +79,8 @@ pub(super) struct Forward {
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct PrefillScheduler {
     pub(super) requests: Few<PrefillRequest, 2>,
-    pub(super) pools: Few<Pool, 1>,
-    pub(super) rows: Few<Pool, 1>,
+    pub(in crate::cell) pools: Few<Pool, 1>,
+    pub(in crate::cell) rows: Few<Pool, 1>,
     pub(super) forwards: Few<Forward, 2>,
     crashed: bool,
 }

@@ -278,7 +278,7 @@ fn post_aux<P: Platform, T: Probe>(rank: u8, job: &mut Job, row: Slots, ctx: &mu
 fn send_aux_message<P: Platform, T: Probe>(rank: u8, job: &Job, row: &Slots, ctx: &mut Ctx<'_, P, T>) {
     let peer = &job.peers[usize::from(job.peer)];
     let content = ctx.world.prefill[usize::from(rank)].rows.with(|rows| rows[row_index(row)]);
-    let op = message_op(ctx);
+    let op = message_op(rank, ctx);
     let request = job.chunk.request;
     if !ctx.on(Switch::AuxValidated) {
         // A message that nobody validates is a write that can't be recalled. One that is, is a question.
@@ -289,19 +289,18 @@ fn send_aux_message<P: Platform, T: Probe>(rank: u8, job: &Job, row: &Slots, ctx
     ctx.world.aux(rank, peer.rank).with(|queue| queue.push(message));
 }
 
-/// Messages are named above the fabric's writes: the lowest name that no waiting message has.
-fn message_op<P: Platform, T: Probe>(ctx: &Ctx<'_, P, T>) -> OpId {
+/// Messages are named above the fabric's writes, those of each rank apart: the lowest name that no waiting message has.
+fn message_op<P: Platform, T: Probe>(rank: u8, ctx: &Ctx<'_, P, T>) -> OpId {
+    let base = MESSAGE_OPS * (1 + u32::from(rank));
     let mut taken = 0_u64;
-    for from in 0..ctx.world.prefill.len() as u8 {
-        for to in 0..ctx.world.decode.len() as u8 {
-            ctx.world.aux(from, to).with(|queue| {
-                for message in queue.iter() {
-                    taken |= 1 << (message.op.0 - MESSAGE_OPS);
-                }
-            });
-        }
+    for to in 0..ctx.world.decode.len() as u8 {
+        ctx.world.aux(rank, to).with(|queue| {
+            for message in queue.iter() {
+                taken |= 1 << (message.op.0 - base);
+            }
+        });
     }
-    OpId(MESSAGE_OPS + taken.trailing_ones())
+    OpId(base + taken.trailing_ones())
 }
 
 const MESSAGE_OPS: u32 = 64;
@@ -356,11 +355,17 @@ fn retry<P: Platform, T: Probe>(job: &mut Job, failed: Transfer, ctx: &mut Ctx<'
 }
 
 fn launch<P: Platform, T: Probe>(mut transfer: Transfer, site: Site, ctx: &mut Ctx<'_, P, T>) -> OpId {
-    let op = ctx.world.fabric.with(|fabric| fabric.next_op());
-    transfer.op = op;
     let source = Some(ctx.config.cells(&transfer.source, transfer.cells));
     let target = Some(ctx.config.cells(&transfer.target, transfer.cells));
-    ctx.emit(site, Event::Post { op, life: Config::life(transfer.request), source, target });
-    ctx.world.fabric.with(|fabric| fabric.post(transfer));
-    op
+    let life = Config::life(transfer.request);
+    let probe = &mut *ctx.probe;
+    // One access: names are the model's own, so no two workers may race for one, and a write that can land has been
+    // spoken of.
+    ctx.world.fabric.with(|fabric| {
+        let op = fabric.next_op();
+        transfer.op = op;
+        probe.emit(site, &Event::Post { op, life, source, target });
+        fabric.post(transfer);
+        op
+    })
 }

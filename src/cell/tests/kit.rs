@@ -78,10 +78,24 @@ impl Bench {
         Self { serving, state, heard: Vec::new(), found: Vec::new(), script: Vec::new() }
     }
 
-    /// Takes steps, each of which must be enabled.
+    /// Takes steps, each of which must be enabled. A worker that takes a chunk looks at its room at once.
     #[track_caller]
     pub(super) fn take(&mut self, steps: impl IntoIterator<Item = Step>) -> &mut Self {
         self.heard.clear();
+        for step in steps {
+            let idle = |bench: &Self, rank: u8| bench.state.cell.workers[usize::from(rank)].chunk().is_none();
+            let was_idle = matches!(step, Step::Worker(rank) if idle(self, rank));
+            self.take_as_they_are([step]);
+            if matches!(step, Step::Worker(rank) if was_idle && !idle(self, rank)) {
+                self.take_as_they_are([step]);
+            }
+        }
+        self
+    }
+
+    /// Takes steps, each of which must be enabled, and no others.
+    #[track_caller]
+    pub(super) fn take_as_they_are(&mut self, steps: impl IntoIterator<Item = Step>) -> &mut Self {
         for step in steps {
             let mut violations = Vec::new();
             let heard = &mut self.heard;
@@ -222,7 +236,7 @@ impl Bench {
     }
 
     /// The posted writes: name, target pages, cells.
-    pub(super) fn writes(&self) -> Vec<(u32, Vec<(u32, u32)>, u32)> {
+    pub(super) fn writes(&self) -> Vec<(u32, Runs, u32)> {
         let write = |write: &Transfer| (write.op.0, runs(&write.target), write.cells);
         self.state.cell.world.fabric.with(|fabric| fabric.iter().map(write).collect())
     }
@@ -236,7 +250,10 @@ impl Bench {
     }
 }
 
-fn runs(slots: &Slots) -> Vec<(u32, u32)> {
+/// First slot and length of each run.
+type Runs = Vec<(u32, u32)>;
+
+fn runs(slots: &Slots) -> Runs {
     slots.runs.iter().map(|run| (run.start, run.len)).collect()
 }
 

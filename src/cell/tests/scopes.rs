@@ -51,7 +51,7 @@ fn impossible_values_are_refused_by_key() {
     for (line, key) in cases {
         assert_eq!(refused(line), key, "{line}");
     }
-    let nine = format!("requests = [{}]", vec!["{ prompt = 1 }"; 9].join(", "));
+    let nine = format!("requests = [{}]", ["{ prompt = 1 }"; 9].join(", "));
     assert_eq!(refused(&nine), "requests");
 }
 
@@ -96,7 +96,7 @@ fn unknown_keys_are_refused_at_every_level() {
 
 #[test]
 fn requests_without_a_room_never_meet_a_chosen_one() {
-    let eight = vec!["{ prompt = 1 }"; 8].join(", ");
+    let eight = ["{ prompt = 1 }"; 8].join(", ");
     let scope = scope(&format!("requests = [{eight}]"));
     let rooms: Vec<u16> = (0..8).map(|request| scope.room(request)).collect();
     assert_eq!(rooms, [255, 254, 253, 252, 251, 250, 249, 248]);
