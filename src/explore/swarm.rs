@@ -241,6 +241,9 @@ fn one_walk<P: Protocol>(
     let Block { steps, livelocks, families, tally, .. } = block;
     for _ in 0..options.length {
         let count = walker.enabled().len();
+        for violation in walker.judge_if_only_time_can_move() {
+            tally.record(violation, 0, || Witness { walk, steps: script.clone(), at_rest: true });
+        }
         let choice = match &weights {
             None => (count > 0).then(|| random.below(count as u64) as usize),
             Some(weights) => weights.choose(protocol, &walker.enabled, &mut random),

@@ -1,6 +1,6 @@
 //! One state that is stepped by hand.
 
-use super::protocol::{Protocol, Quiet};
+use super::protocol::{Protocol, Quiet, StepClass};
 use crate::lifetime::Violation;
 
 /// What just happened to a state, as an observer is told.
@@ -108,5 +108,16 @@ impl<'p, P: Protocol> Walker<'p, P> {
         self.violations.clear();
         self.protocol.advance(&mut self.state, step, &mut self.violations);
         step
+    }
+
+    /// When a timer is enabled and no progress is, what is wrong with the state as it rests. A walk passes through such
+    /// states and must not wait for its drain to judge them: by then the timers have fired. `enabled` is up to date.
+    pub(super) fn judge_if_only_time_can_move(&mut self) -> &[Violation] {
+        self.violations.clear();
+        let any = |class| self.enabled.iter().any(|step| self.protocol.class(step) == class);
+        if !any(StepClass::Progress) && any(StepClass::Timer) {
+            self.protocol.quiet(&self.state, Quiet::TimersPending, &mut self.violations);
+        }
+        &self.violations
     }
 }
