@@ -39,7 +39,9 @@ pub fn print(rows: &[Row], console: &mut Console) -> Result<()> {
     console.table(&table(rows))?;
     console.line("found, not found: as declared. e: by exhaustive search, s: by random walks; held: not found, and no state is left to look at")?;
     let wrong = rows.iter().filter(|row| row.verdict != Verdict::AsDeclared).count();
-    let (cases, rows) = (names(rows).len(), rows.len());
+    let mut cases: Vec<&str> = rows.iter().map(|row| row.case.as_str()).collect();
+    cases.dedup();
+    let (cases, rows) = (cases.len(), rows.len());
     let verdict = if wrong == 0 { "all as declared".to_owned() } else { format!("{wrong} NOT AS DECLARED") };
     console.line(format!("cases: {cases}, on {rows} profiles in all; {verdict}"))?;
     Ok(())
