@@ -72,7 +72,7 @@ mod tests {
         let cases = [
             (
                 "name = 'x'\nbase = 'sglang-0.5.2'\n",
-                "x.toml:2: unknown profile `sglang-0.5.2`; did you mean `sglang-0.5.23`?",
+                "x.toml:2: unknown profile `sglang-0.5.2`; did you mean `sglang-0.5.20`?",
             ),
             ("name = 'x'\n[switches]\ndor = true\n", "x.toml:3: unknown switch `dor`; did you mean `door`?"),
             ("nam = 'x'\n", "x.toml:1: unknown key `nam`; did you mean `name`?"),

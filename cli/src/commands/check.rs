@@ -36,6 +36,7 @@ struct Report<'a> {
 const BUDGET: Duration = Duration::from_secs(30);
 
 pub fn run(args: &CheckArgs, console: &mut Console) -> Result<Outcome> {
+    let stop = interrupt::flag();
     let began = Instant::now();
     let (seed, jobs) = (args.seed.unwrap_or_default(), threads(args.jobs));
     let time = args.budget.unwrap_or(BUDGET);
@@ -64,7 +65,7 @@ pub fn run(args: &CheckArgs, console: &mut Console) -> Result<Outcome> {
         let budget = Budget {
             time: Some(time.saturating_sub(began.elapsed())),
             memory: Some(1 << 30),
-            stop: Some(interrupt::flag()),
+            stop: Some(stop),
             progress: Some(&|progress| spinner.tell(progress)),
             ..Budget::default()
         };

@@ -28,6 +28,7 @@ struct Report<'a> {
 }
 
 pub fn run(args: HuntArgs, console: &mut Console) -> Result<Outcome> {
+    let stop = interrupt::flag();
     let profile = library::profile(&args.profile.profile, &args.profile.settings)?;
     let scope = library::scope(&args.scope)?;
     let mut explorers: Vec<Explorer> = Vec::new();
@@ -61,7 +62,7 @@ pub fn run(args: HuntArgs, console: &mut Console) -> Result<Outcome> {
         let budget = Budget {
             time: Some(args.budget),
             memory: Some(args.memory << 20),
-            stop: Some(interrupt::flag()),
+            stop: Some(stop),
             progress: Some(&|progress| spinner.tell(progress)),
             ..Budget::default()
         };

@@ -41,6 +41,7 @@ struct Proof {
 }
 
 pub fn run(args: &ProveArgs, console: &mut Console) -> Result<Outcome> {
+    interrupt::flag();
     let profile = library::profile(&args.profile.profile, &args.profile.settings)?;
     let scopes: Vec<Scope> = if args.scope.is_empty() {
         library::scopes().collect()

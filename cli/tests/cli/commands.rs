@@ -159,11 +159,3 @@ fn cases_are_listed_and_told() {
     }
     assert!(pagefence(["cases", "S0"]).refused().contains("there is no case `S0`"));
 }
-
-#[test]
-fn check_says_what_it_does_first_and_what_it_did_last() {
-    let said = pagefence(["--budget", "0s", "--jobs", "1", "--seed", "7"]);
-    assert!(said.out.starts_with("check: seed 7, budget 0ns, jobs 1\n"), "{}", said.out);
-    assert!(said.out.contains("canary: every explorer finds every planted fault\n"), "{}", said.out);
-    assert!(said.out.contains(" not reached)"), "{}", said.out);
-}

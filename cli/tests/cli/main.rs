@@ -3,4 +3,6 @@
 mod bad_input;
 mod commands;
 mod help;
+#[cfg(unix)]
+mod interrupt;
 mod kit;
