@@ -13,6 +13,9 @@ use pagefence::report::{Cell, Table, Tone};
 const STATES: u64 = 300_000;
 const WALKS: u64 = 4096;
 
+/// Characters that settings may take in the table.
+const SETTINGS: usize = 40;
+
 /// Runs the cases that `chosen` picks. Fewer rows than cases ask for mean that Ctrl-C was pressed.
 pub fn run(suite: &Suite, chosen: impl Fn(&Case) -> bool, seed: u64, jobs: usize) -> Result<Vec<Row>> {
     let spinner = Spinner::new("checking cases");
@@ -37,7 +40,9 @@ pub fn print(rows: &[Row], console: &mut Console) -> Result<()> {
         return Ok(console.line("cases: none")?);
     }
     console.table(&table(rows))?;
-    console.line("found, not found: as declared. e: by exhaustive search, s: by random walks; held: not found, and no state is left to look at")?;
+    console
+        .line("as declared: found (e: by exhaustive search, s: by random walks); held (no state is left to look at)")?;
+    console.line("or not found (the search was cut short); stopped (by what the case names as its remedy)")?;
     let wrong = rows.iter().filter(|row| row.verdict != Verdict::AsDeclared).count();
     let mut cases: Vec<&str> = rows.iter().map(|row| row.case.as_str()).collect();
     cases.dedup();
@@ -54,7 +59,14 @@ fn table(rows: &[Row]) -> Table {
     let mut table = Table::new("", std::iter::once("case").chain(shown));
     for name in names(rows) {
         let (case, settings) = name;
-        let label = if settings.is_empty() { case.to_owned() } else { format!("  {case} {settings}") };
+        let remedy = rows
+            .iter()
+            .any(|row| row.expected == Expected::Stopped && (row.case.as_str(), split(&row.profile).1) == name);
+        let label = match (settings, remedy) {
+            ("", _) => case.to_owned(),
+            (_, true) => format!("  {case} with its remedy"),
+            (settings, false) => format!("  {case} {}", cut(settings)),
+        };
         let cell = |preset: &String| {
             let here = |row: &&Row| row.case == case && split(&row.profile) == (preset.as_str(), settings);
             cell(&rows.iter().filter(here).collect::<Vec<_>>())
@@ -81,6 +93,14 @@ fn split(profile: &str) -> (&str, &str) {
     profile.split_once(' ').unwrap_or((profile, ""))
 }
 
+/// Settings in a column that leaves room for the others; `--format json` has them in full.
+fn cut(settings: &str) -> String {
+    match settings.char_indices().nth(SETTINGS) {
+        None => settings.to_owned(),
+        Some((at, _)) => format!("{}…", &settings[..at]),
+    }
+}
+
 /// How a case came out on a profile, in all of its scopes.
 fn cell(rows: &[&Row]) -> Cell {
     let Some(first) = rows.first() else { return Cell::default() };
@@ -94,6 +114,7 @@ fn cell(rows: &[&Row]) -> Cell {
     let times = if rows.len() > 1 { format!(" x{}", rows.len()) } else { String::new() };
     let (text, tone) = match (wrong(Verdict::Missing), wrong(Verdict::Unexpected), first.expected) {
         (0, 0, Expected::Found) => (format!("found{times} {by}"), if by.len() > 1 { Tone::Good } else { Tone::Warn }),
+        (0, 0, Expected::Stopped) => (format!("stopped{times}"), Tone::Good),
         (0, 0, _) if rows.iter().all(|row| row.closed) => (format!("held{times}"), Tone::Good),
         (0, 0, _) => (format!("not found{times}"), Tone::Warn),
         (missing, 0, _) => (format!("MISSING{}", of(missing, rows.len())), Tone::Bad),
@@ -125,6 +146,13 @@ mod tests {
     }
 
     #[test]
+    fn long_settings_are_cut() {
+        let settings = "door=off prefill_abort_after_forward=off length_check=off";
+        assert_eq!(cut(settings), "door=off prefill_abort_after_forward=off…");
+        assert_eq!(cut(&settings[..40]), settings[..40]);
+    }
+
+    #[test]
     fn the_table_says_what_each_profile_did() {
         let both = [Explorer::Exhaustive, Explorer::Swarm];
         let rows = [
@@ -139,7 +167,7 @@ mod tests {
         let text: Vec<Vec<&str>> =
             table.rows.iter().map(|row| row.iter().map(|cell| cell.text.as_str()).collect()).collect();
         let plain = ["S14", "found x2 e 0.5s", "MISSING 0.2s", "UNEXPECTED s 0.2s", "", "", "held 0.2s"];
-        let stopped = ["  S14 door=on", "held 0.2s", "", "", "", "", ""];
+        let stopped = ["  S14 with its remedy", "stopped 0.2s", "", "", "", "", ""];
         assert_eq!(text, [plain, stopped]);
         assert!(!as_declared(&rows) && as_declared(&rows[..2]));
     }
