@@ -101,5 +101,8 @@ fn pattern(pattern: &Pattern) -> String {
             text.push_str(&format!("; {name} {}", sites.join(" or ")));
         }
     }
+    if pattern.unreleased {
+        text.push_str("; posted after the release");
+    }
     text
 }
