@@ -3,7 +3,7 @@
 use super::*;
 use crate::explore::Budget;
 use crate::explore::{ExhaustiveOptions, exhaustive};
-use crate::lifetime::{Kind, Severity};
+use crate::lifetime::Kind;
 
 /// What the unprotected version shows first in a small scope.
 fn finding() -> Finding {
@@ -11,7 +11,7 @@ fn finding() -> Finding {
     let profile = Profile::preset("sglang-0.5.11").unwrap();
     let serving = Serving::new(Config { switches: profile.switches, scope: scope.clone() });
     let options = ExhaustiveOptions { symmetry: true, ..ExhaustiveOptions::default() };
-    let budget = Budget { until: Some(Severity::Hazard), states: Some(200_000), ..Budget::default() };
+    let budget = Budget { states: Some(20_000), ..Budget::default() };
     let all = exhaustive(&serving, &options, &budget);
     let found = all.findings.iter().find(|found| found.signature.kind == Kind::FreeInFlight).expect("the incident");
     Finding::new(found, profile, scope, "exhaustive", 7).unwrap()

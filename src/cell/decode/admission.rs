@@ -37,7 +37,10 @@ impl DecodeScheduler {
         let spec = &ctx.config.scope.requests[usize::from(request)];
         let planted = spec.rejected.filter(|rejection| rejection.legs.decode()).map(|rejection| rejection.by);
         let wanted = spec.prompt.saturating_add(spec.max_new - 1);
-        let too_long = (wanted > ctx.config.scope.decode_limit()).then_some(Producer::InputLength);
+        // The context bounds the prompt; new tokens past it are clipped. The pool must hold both.
+        let scope = &ctx.config.scope;
+        let too_long = spec.prompt > scope.context || wanted > scope.decode_pages * scope.page_size;
+        let too_long = too_long.then_some(Producer::InputLength);
         // What only prefill's result can show is no concern of decode.
         let planted = planted.filter(|by| by.shape() != Shape::AtResult);
         let shape = planted.or(too_long).map(Producer::shape);

@@ -34,7 +34,7 @@ pub(super) fn step(config: &Config, beat: &Beat, watched: &[WatchedSlot]) -> Tim
     // The first of those that matter most.
     let reference = phrases.iter().rev().filter(|p| p.reference.is_some()).max_by_key(|p| p.weight.min(4));
     let reference = reference.and_then(|phrase| phrase.reference);
-    let said = TimelineStep::new(lane, actor, text(phrases));
+    let said = TimelineStep::new(lane, actor, text(phrases, step));
     let mut said = match toward(beat, step) {
         Some(lane) => said.to(lane),
         None => said,
@@ -46,9 +46,15 @@ pub(super) fn step(config: &Config, beat: &Beat, watched: &[WatchedSlot]) -> Tim
 }
 
 /// The phrases that matter most, in the order in which they happened.
-fn text(phrases: Vec<Phrase>) -> String {
+fn text(phrases: Vec<Phrase>, step: Step) -> String {
     if phrases.is_empty() {
-        return "polls its queues".to_owned();
+        // A worker without events has counted a chunk that it has not looked at yet, or skipped one.
+        let idle = if matches!(step, Step::Worker(_)) {
+            "takes what is queued or looks at what is reported"
+        } else {
+            "polls its queues"
+        };
+        return idle.to_owned();
     }
     let cut = phrases.len() > SAID;
     let mut best: Vec<(usize, Phrase)> = phrases.into_iter().enumerate().collect();

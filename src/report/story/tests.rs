@@ -27,11 +27,12 @@ fn lines(timeline: &Timeline) -> Vec<String> {
 }
 
 const HANDSHAKE: Wire = Wire::ToPrefill { from: 0, to: 0 };
-const RELEASED_UNDER_A_WRITE: [Step; 7] = [
+const RELEASED_UNDER_A_WRITE: [Step; 8] = [
     Step::Submit,
     Step::Decode,
     Step::Deliver(HANDSHAKE),
     Step::Prefill,
+    Step::Worker(0),
     Step::Worker(0),
     Step::Abort(0),
     Step::Decode,
@@ -54,9 +55,10 @@ fn a_release_under_a_live_write() {
         "3 decode>prefill decode to prefill: A's page list arrives [5]",
         "4 prefill prefill: reserves a metadata row (A's row 0); reserves source pages (A's pages 0-1); the forward \
          writes source pages (A's pages 0-1); fills its metadata row (A's row 0); … [P8]",
-        "5 prefill worker 0: posts the write of KV pages (A: prefill pages 0-1 to decode pages 0-1) [P13]",
-        "6 client>decode! client: aborts A on both servers [7]",
-        "7 decode decode: sees the transfer failed and releases at once (A's pages 0-1, A's row 0); A leaves the \
+        "5 prefill worker 0: takes what is queued or looks at what is reported",
+        "6 prefill worker 0: posts the write of KV pages (A: prefill pages 0-1 to decode pages 0-1) [P13]",
+        "7 client>decode! client: aborts A on both servers [7]",
+        "8 decode decode: sees the transfer failed and releases at once (A's pages 0-1, A's row 0); A leaves the \
          transfer queue [D12]",
     ];
     assert_eq!(lines(&told), expected);
@@ -64,17 +66,17 @@ fn a_release_under_a_live_write() {
     assert_eq!(labels, ["decode page 0", "decode page 1", "prefill page 0", "prefill page 1"]);
     assert_eq!(told.violations.len(), 1);
     let marked = &told.violations[0];
-    assert_eq!((marked.started, marked.released, marked.broke), (Some(5), Some(7), 7));
+    assert_eq!((marked.started, marked.released, marked.broke), (Some(6), Some(8), 8));
     assert_eq!(marked.watched, [0, 1]);
     assert_eq!(told.title, "pages 0-1 of A are freed while an access is still in flight");
-    assert_eq!(told.slot(4, 0).in_flight.len(), 1);
+    assert_eq!(told.slot(5, 0).in_flight.len(), 1);
 }
 
 #[test]
 fn the_tail_tells_what_the_drain_does() {
     // The script stops after the post: the drain lands the write, ends the request, and nothing breaks.
     let config = config("reference", |_| ());
-    let told = story(&config, &RELEASED_UNDER_A_WRITE[..5], None);
+    let told = story(&config, &RELEASED_UNDER_A_WRITE[..6], None);
     assert!(told.violations.is_empty(), "{:?}", told.violations);
     assert_eq!(told.title, "nothing breaks");
     let lines = lines(&told);
