@@ -13,9 +13,6 @@ use pagefence::report::{Cell, Table, Tone};
 const STATES: u64 = 300_000;
 const WALKS: u64 = 4096;
 
-/// Characters that settings may take in the table.
-const SETTINGS: usize = 40;
-
 /// Runs the cases that `chosen` picks. Fewer rows than cases ask for mean that Ctrl-C was pressed.
 pub fn run(suite: &Suite, chosen: impl Fn(&Case) -> bool, seed: u64, jobs: usize) -> Result<Vec<Row>> {
     let spinner = Spinner::new("checking cases");
@@ -34,71 +31,76 @@ pub fn as_declared(rows: &[Row]) -> bool {
     rows.iter().all(|row| row.verdict == Verdict::AsDeclared)
 }
 
-/// Prints the table and what its cells mean.
+/// Prints the table, what its cells mean, and in full what is not as declared.
 pub fn print(rows: &[Row], console: &mut Console) -> Result<()> {
     if rows.is_empty() {
-        return Ok(console.line("cases: none")?);
+        return Ok(console.line("cases: none was run")?);
     }
     console.table(&table(rows))?;
     console
-        .line("as declared: found (e: by exhaustive search, s: by random walks); held (no state is left to look at)")?;
-    console.line("or not found (the search was cut short); stopped (by what the case names as its remedy)")?;
-    let wrong = rows.iter().filter(|row| row.verdict != Verdict::AsDeclared).count();
-    let mut cases: Vec<&str> = rows.iter().map(|row| row.case.as_str()).collect();
-    cases.dedup();
-    let (cases, rows) = (cases.len(), rows.len());
-    let verdict = if wrong == 0 { "all as declared".to_owned() } else { format!("{wrong} NOT AS DECLARED") };
-    console.line(format!("cases: {cases}, on {rows} profiles in all; {verdict}"))?;
+        .line("found e: by exhaustive search, s: by random walks. held: not found, and no state is left to look at.")?;
+    console.line("not found: the same, as far as the search went. variants: on profiles with switches changed.")?;
+    let wrong: Vec<&Row> = rows.iter().filter(|row| row.verdict != Verdict::AsDeclared).collect();
+    for row in &wrong {
+        let Row { case, profile, scope, .. } = row;
+        let what = if row.verdict == Verdict::Missing { "MISSING" } else { "UNEXPECTED" };
+        console.line(format!("{what}: {case} on {profile} in {scope}"))?;
+    }
+    let verdict =
+        if wrong.is_empty() { "all as declared".to_owned() } else { format!("{} NOT AS DECLARED", wrong.len()) };
+    console.line(format!("cases: {}, {} runs; {verdict}", names(rows).len(), rows.len()))?;
     Ok(())
 }
 
-/// One line a case, one column a preset; a case on a changed preset has a line of its own.
+/// One line a case, one column a preset, and one for all presets with switches changed.
 fn table(rows: &[Row]) -> Table {
     let presets: Vec<String> = Profile::presets().map(|(profile, _)| profile.name).collect();
     let shown = presets.iter().map(|name| name.trim_start_matches("sglang-"));
-    let mut table = Table::new("", std::iter::once("case").chain(shown));
+    let mut table = Table::new("", std::iter::once("case").chain(shown).chain(["variants"]));
     for name in names(rows) {
-        let (case, settings) = name;
-        let remedy = rows
-            .iter()
-            .any(|row| row.expected == Expected::Stopped && (row.case.as_str(), split(&row.profile).1) == name);
-        let label = match (settings, remedy) {
-            ("", _) => case.to_owned(),
-            (_, true) => format!("  {case} with its remedy"),
-            (settings, false) => format!("  {case} {}", cut(settings)),
-        };
-        let cell = |preset: &String| {
-            let here = |row: &&Row| row.case == case && split(&row.profile) == (preset.as_str(), settings);
-            cell(&rows.iter().filter(here).collect::<Vec<_>>())
-        };
-        table.push(std::iter::once(Cell::from(label)).chain(presets.iter().map(cell)));
+        let case: Vec<&Row> = rows.iter().filter(|row| row.case == name).collect();
+        let cell =
+            |preset: &String| cell(&case.iter().copied().filter(|row| row.profile == *preset).collect::<Vec<_>>());
+        let variants = case.iter().copied().filter(|row| is_variant(&row.profile)).collect::<Vec<_>>();
+        table
+            .push(std::iter::once(Cell::from(name)).chain(presets.iter().map(cell)).chain([self::variants(&variants)]));
     }
     table
 }
 
-/// The lines: case and settings, in the order of the rows, a case before its changed presets.
-fn names(rows: &[Row]) -> Vec<(&str, &str)> {
-    let mut names: Vec<(&str, &str)> = Vec::new();
+/// The cases, in the order of the rows.
+fn names(rows: &[Row]) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
     for row in rows {
-        let name = (row.case.as_str(), split(&row.profile).1);
-        if !names.contains(&name) {
-            names.push(name);
+        if !names.contains(&row.case.as_str()) {
+            names.push(&row.case);
         }
     }
     names
 }
 
 /// `sglang-0.5.11 door=on` is a preset and settings.
-fn split(profile: &str) -> (&str, &str) {
-    profile.split_once(' ').unwrap_or((profile, ""))
+fn is_variant(profile: &str) -> bool {
+    profile.contains(' ')
 }
 
-/// Settings in a column that leaves room for the others; `--format json` has them in full.
-fn cut(settings: &str) -> String {
-    match settings.char_indices().nth(SETTINGS) {
-        None => settings.to_owned(),
-        Some((at, _)) => format!("{}…", &settings[..at]),
-    }
+/// How a case came out on profiles that have no column: `2 found, 1 held`.
+fn variants(rows: &[&Row]) -> Cell {
+    let count = |wanted: fn(&Row) -> bool| rows.iter().filter(|row| wanted(row)).count();
+    let counts = [
+        (count(|row| row.verdict == Verdict::Missing), "MISSING"),
+        (count(|row| row.verdict == Verdict::Unexpected), "UNEXPECTED"),
+        (count(|row| row.verdict == Verdict::AsDeclared && row.expected == Expected::Found), "found"),
+        (count(|row| row.verdict == Verdict::AsDeclared && row.expected != Expected::Found && row.closed), "held"),
+        (
+            count(|row| row.verdict == Verdict::AsDeclared && row.expected != Expected::Found && !row.closed),
+            "not found",
+        ),
+    ];
+    let text: Vec<String> =
+        counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
+    let wrong = counts[0].0 + counts[1].0 > 0;
+    Cell::new(text.join(", "), if wrong { Tone::Bad } else { Tone::Plain })
 }
 
 /// How a case came out on a profile, in all of its scopes.
@@ -114,7 +116,6 @@ fn cell(rows: &[&Row]) -> Cell {
     let times = if rows.len() > 1 { format!(" x{}", rows.len()) } else { String::new() };
     let (text, tone) = match (wrong(Verdict::Missing), wrong(Verdict::Unexpected), first.expected) {
         (0, 0, Expected::Found) => (format!("found{times} {by}"), if by.len() > 1 { Tone::Good } else { Tone::Warn }),
-        (0, 0, Expected::Stopped) => (format!("stopped{times}"), Tone::Good),
         (0, 0, _) if rows.iter().all(|row| row.closed) => (format!("held{times}"), Tone::Good),
         (0, 0, _) => (format!("not found{times}"), Tone::Warn),
         (missing, 0, _) => (format!("MISSING{}", of(missing, rows.len())), Tone::Bad),
@@ -146,13 +147,6 @@ mod tests {
     }
 
     #[test]
-    fn long_settings_are_cut() {
-        let settings = "door=off prefill_abort_after_forward=off length_check=off";
-        assert_eq!(cut(settings), "door=off prefill_abort_after_forward=off…");
-        assert_eq!(cut(&settings[..40]), settings[..40]);
-    }
-
-    #[test]
     fn the_table_says_what_each_profile_did() {
         let both = [Explorer::Exhaustive, Explorer::Swarm];
         let rows = [
@@ -166,9 +160,8 @@ mod tests {
         let table = table(&rows);
         let text: Vec<Vec<&str>> =
             table.rows.iter().map(|row| row.iter().map(|cell| cell.text.as_str()).collect()).collect();
-        let plain = ["S14", "found x2 e 0.5s", "MISSING 0.2s", "UNEXPECTED s 0.2s", "", "", "held 0.2s"];
-        let stopped = ["  S14 with its remedy", "stopped 0.2s", "", "", "", "", ""];
-        assert_eq!(text, [plain, stopped]);
+        let row = ["S14", "found x2 e 0.5s", "MISSING 0.2s", "UNEXPECTED s 0.2s", "", "", "held 0.2s", "1 held"];
+        assert_eq!(text, [row]);
         assert!(!as_declared(&rows) && as_declared(&rows[..2]));
     }
 }

@@ -19,6 +19,7 @@ const SHIPPED: &[(&str, &str)] = &shipped![
     "decode-rejection",
     "fan-in",
     "fan-out",
+    "fan-out-slow",
     "hold",
     "huge-batch",
     "incident-full",

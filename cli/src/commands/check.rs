@@ -137,6 +137,9 @@ fn print(survey: &Survey, saved: &[PathBuf], console: &mut Console) -> Result<()
          {known} known findings, {} new",
         news.len()
     ))?;
+    if *skipped > 0 {
+        console.line("the time was up before everything was hunted: give more with --budget")?;
+    }
     if *livelocks > 0 {
         console.line(format!("{} NEVER CAME TO REST", view::count(*livelocks, "walk")))?;
     }

@@ -27,24 +27,11 @@ struct Report<'a> {
     saved: &'a [PathBuf],
 }
 
-pub fn run(args: HuntArgs, console: &mut Console) -> Result<Outcome> {
+pub fn run(args: &HuntArgs, console: &mut Console) -> Result<Outcome> {
     let stop = interrupt::flag();
     let profile = library::profile(&args.profile.profile, &args.profile.settings)?;
     let scope = library::scope(&args.scope)?;
-    let mut explorers: Vec<Explorer> = Vec::new();
-    for who in args.explorers {
-        let explorer = who.into();
-        if !explorers.contains(&explorer) {
-            explorers.push(explorer);
-        }
-    }
-    let options = HuntOptions {
-        seed: args.seed,
-        jobs: threads(args.jobs),
-        explorers,
-        stop_at: args.stop_at.into(),
-        minimise: true,
-    };
+    let options = options(args);
     let names: Vec<&str> = options.explorers.iter().map(|explorer| explorer.name()).collect();
     console.line(format!(
         "hunt: seed {}, profile {}, scope {}, budget {:?}, jobs {}, explorers {}, stop at {:?}",
@@ -84,6 +71,18 @@ pub fn run(args: HuntArgs, console: &mut Console) -> Result<Outcome> {
     };
     console.json(&report)?;
     Ok(Outcome::found(!found.findings.is_empty() || found.livelocks() > 0))
+}
+
+/// How to hunt: an explorer that is named twice hunts once.
+fn options(args: &HuntArgs) -> HuntOptions {
+    let mut explorers: Vec<Explorer> = Vec::new();
+    for explorer in args.explorers.iter().copied().map(Explorer::from) {
+        if !explorers.contains(&explorer) {
+            explorers.push(explorer);
+        }
+    }
+    let (jobs, stop_at) = (threads(args.jobs), args.stop_at.into());
+    HuntOptions { seed: args.seed, jobs, explorers, stop_at, minimise: true }
 }
 
 /// Timelines first, since the table is what should stay on the screen.

@@ -29,7 +29,7 @@ pub fn run(cli: Cli, console: &mut Console) -> Result<Outcome> {
     match command {
         Command::Check(args) => check::run(&args, console),
         Command::Cases(args) => cases::run(&args, console),
-        Command::Hunt(args) => hunt::run(args, console),
+        Command::Hunt(args) => hunt::run(&args, console),
         Command::Prove(args) => prove::run(&args, console),
         Command::Replay(args) => replay::run(&args, console),
         Command::Minimize(args) => minimize::run(&args, console),

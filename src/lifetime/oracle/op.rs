@@ -58,7 +58,7 @@ impl LiveOp {
     /// The first step that freed a slot of `place` under it.
     #[must_use]
     pub fn released(&self, place: Place) -> Option<Label> {
-        let writes = self.target.as_ref().is_some_and(|target| target.place == place);
+        let writes = self.target.as_ref().is_some_and(|target| target.place == place && !target.runs.is_empty());
         if writes { self.target_released } else { self.source_released }
     }
 
