@@ -119,7 +119,7 @@ pub struct ProfileArgs {
 
 #[derive(Debug, Default, PartialEq, Eq, Args)]
 pub struct CheckArgs {
-    /// How long to go on in all [default: 30s].
+    /// How long to hunt after the cases, which always run in full [default: 30s].
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub budget: Option<Duration>,
     /// Where random walks take their numbers from [default: 0].
