@@ -27,7 +27,7 @@ pub struct Cli {
 
 const EXAMPLES: &str = "\
 Examples:
-  pagefence                                       check everything in 30 s
+  pagefence                                       check everything, then hunt for 30 s
   pagefence hunt --profile sglang-0.5.22 --set metadata_gate=off
   pagefence prove --profile reference
   pagefence replay findings/stale-read-1b2c3d4e.json --html finding.html
