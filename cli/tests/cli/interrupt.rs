@@ -44,7 +44,7 @@ fn a_hunt_keeps_what_it_found() {
 #[test]
 fn a_check_that_was_cut_short_is_no_pass() {
     let (code, said) = interrupted(&["--budget", "1h", "--jobs", "1", "--seed", "7"], "canary: ");
-    assert!(said.starts_with("check: seed 7, budget 3600s, jobs 1\n"), "{said}");
+    assert!(said.starts_with("check: seed 7, hunt 3600s, jobs 1\n"), "{said}");
     assert!(said.ends_with("interrupted: what was found until then is above\n"), "{said}");
     assert_eq!(code, Some(1), "{said}");
 }
