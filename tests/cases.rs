@@ -7,7 +7,10 @@ use pagefence::cell::Profile;
 fn every_script_shows_its_violation_on_the_first_profile_that_has_it() {
     for case in Suite::shipped().cases() {
         let profile = Case::profile(&case.found[0]).unwrap();
-        assert_eq!(case.script_shows(&profile).unwrap(), Some(true), "{} on {}", case.id, profile.name);
+        for scope in case.scopes().unwrap() {
+            let shown = case.script_shows(&profile, &scope);
+            assert_eq!(shown, Some(true), "{} on {} in {}", case.id, profile.name, scope.name);
+        }
     }
 }
 
@@ -16,7 +19,10 @@ fn no_script_shows_it_once_what_stops_it_is_on() {
     let mut stopped = 0;
     for case in Suite::shipped().cases() {
         let Some(profile) = case.stopped().unwrap() else { continue };
-        assert_eq!(case.script_shows(&profile).unwrap(), Some(false), "{} on {}", case.id, profile.name);
+        for scope in case.scopes().unwrap() {
+            let shown = case.script_shows(&profile, &scope);
+            assert_eq!(shown, Some(false), "{} on {} in {}", case.id, profile.name, scope.name);
+        }
         stopped += 1;
     }
     assert!(stopped >= 20, "{stopped} cases name a remedy");
@@ -27,6 +33,8 @@ fn no_script_shows_it_on_the_reference_unless_the_case_says_so() {
     let reference = Profile::reference();
     for case in Suite::shipped().cases() {
         let declared = case.found.iter().any(|words| words == "reference");
-        assert_eq!(case.script_shows(&reference).unwrap(), Some(declared), "{}", case.id);
+        for scope in case.scopes().unwrap() {
+            assert_eq!(case.script_shows(&reference, &scope), Some(declared), "{} in {}", case.id, scope.name);
+        }
     }
 }

@@ -110,24 +110,21 @@ impl Case {
         Ok(self.producers.iter().map(planted).collect())
     }
 
-    /// Whether the script shows the violation under `profile`, during its steps or while the cell drains after them.
-    /// `None` when the case has no script.
-    ///
-    /// # Errors
-    /// When there is no such scope.
-    pub fn script_shows(&self, profile: &Profile) -> Result<Option<bool>, InputError> {
+    /// Whether the script shows the violation under `profile` in `scope`, one of [`scopes`](Self::scopes), during its
+    /// steps or while the cell drains after them. `None` when the case has no script.
+    #[must_use]
+    pub fn script_shows(&self, profile: &Profile, scope: &Scope) -> Option<bool> {
         if self.script.is_empty() {
-            return Ok(None);
+            return None;
         }
-        let Some(scope) = self.scopes()?.into_iter().next() else { return Ok(None) };
-        let serving = Serving::new(Config { switches: profile.switches, scope });
+        let serving = Serving::new(Config { switches: profile.switches, scope: scope.clone() });
         let mut shown = false;
         replay(&serving, &self.script, Tail::Drain { bound: DRAIN }, |moment| {
             let mut found = moment.violations().iter().filter_map(|found| Words::try_from(Signature::from(found)).ok());
             shown |= found.any(|words| self.violation.matches(&words));
             ControlFlow::Continue(())
         });
-        Ok(Some(shown))
+        Some(shown)
     }
 
     /// Checks what the form of the file does not: that everything it names exists.

@@ -98,16 +98,21 @@ impl Suite {
         let mut searched: Vec<Searched> = Vec::new();
         let mut rows = Vec::new();
         for case in self.cases().iter().filter(|case| chosen(case)) {
+            let scopes = case.scopes()?;
             for (expected, profile) in plan(case)? {
-                for scope in case.scopes()? {
-                    if let (Expected::Stopped, Some(shown)) = (expected, case.script_shows(&profile)?) {
-                        let row = by_script(case, &profile, &scope, shown);
-                        each(&row);
-                        rows.push(row);
-                        continue;
-                    }
-                    let Some(searched) = search(&mut searched, &profile, &scope, options) else { return Ok(rows) };
-                    let row = judge(case, expected, &profile, searched);
+                for scope in &scopes {
+                    // A remedy is judged by the case's own script: other faults with the same signature are not what
+                    // it stops.
+                    let by_script =
+                        (expected == Expected::Stopped).then(|| case.script_shows(&profile, scope)).flatten();
+                    let outcome = match by_script {
+                        Some(shown) => Outcome { shown, ..Outcome::default() },
+                        None => match search(&mut searched, &profile, scope, options) {
+                            Some(searched) => judge(case, searched),
+                            None => return Ok(rows),
+                        },
+                    };
+                    let row = outcome.row(case, expected, &profile, scope);
                     each(&row);
                     rows.push(row);
                 }
@@ -174,22 +179,31 @@ fn search<'a>(
     searched.last()
 }
 
-/// The remedy is judged by the case's own script: other faults with the same signature are not what it stops.
-fn by_script(case: &Case, profile: &Profile, scope: &Scope, shown: bool) -> Row {
-    Row {
-        case: case.id.clone(),
-        profile: profile.name.clone(),
-        scope: scope.name.clone(),
-        expected: Expected::Stopped,
-        verdict: if shown { Verdict::Unexpected } else { Verdict::AsDeclared },
-        by: Vec::new(),
-        seconds: 0.0,
-        closed: false,
-        finding: None,
+/// What looking at a case on a profile showed.
+#[derive(Default)]
+struct Outcome {
+    shown: bool,
+    by: Vec<Explorer>,
+    seconds: f64,
+    closed: bool,
+    finding: Option<Box<Finding>>,
+}
+
+impl Outcome {
+    fn row(self, case: &Case, expected: Expected, profile: &Profile, scope: &Scope) -> Row {
+        let Self { shown, by, seconds, closed, finding } = self;
+        let verdict = match (expected, shown) {
+            (Expected::Found, false) => Verdict::Missing,
+            (Expected::Held | Expected::Stopped, true) => Verdict::Unexpected,
+            _ => Verdict::AsDeclared,
+        };
+        let (case, profile, scope) = (case.id.clone(), profile.name.clone(), scope.name.clone());
+        Row { case, profile, scope, expected, verdict, by, seconds, closed, finding }
     }
 }
 
-fn judge(case: &Case, expected: Expected, profile: &Profile, searched: &Searched) -> Row {
+/// Picks out of a search what the case is about.
+fn judge(case: &Case, searched: &Searched) -> Outcome {
     let mut by = Vec::new();
     let mut finding: Option<&Finding> = None;
     for (explorer, found) in &searched.found {
@@ -200,17 +214,8 @@ fn judge(case: &Case, expected: Expected, profile: &Profile, searched: &Searched
             finding = Some(shortest);
         }
     }
-    let verdict = match (expected, by.is_empty()) {
-        (Expected::Found, true) => Verdict::Missing,
-        (Expected::Held | Expected::Stopped, false) => Verdict::Unexpected,
-        _ => Verdict::AsDeclared,
-    };
-    Row {
-        case: case.id.clone(),
-        profile: profile.name.clone(),
-        scope: searched.scope.name.clone(),
-        expected,
-        verdict,
+    Outcome {
+        shown: !by.is_empty(),
         by,
         seconds: searched.seconds,
         closed: searched.closed,

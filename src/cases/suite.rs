@@ -81,11 +81,15 @@ impl Suite {
     /// violation or consequences the finding is.
     #[must_use]
     pub fn declares(&self, profile: &Profile, finding: &Words) -> Option<&Case> {
-        self.cases.iter().find(|case| {
-            let shows = case.found.iter().filter_map(|words| Case::profile(words).ok());
-            shows.into_iter().any(|shown| shown.switches == profile.switches)
-                && std::iter::once(&case.violation).chain(&case.consequences).any(|pattern| pattern.matches(finding))
-        })
+        let tells = |case: &&Case| {
+            std::iter::once(&case.violation).chain(&case.consequences).any(|pattern| pattern.matches(finding))
+        };
+        let shows = |case: &&Case| {
+            let mut profiles = case.found.iter().filter_map(|words| Case::profile(words).ok());
+            profiles.any(|shown| shown.switches == profile.switches)
+        };
+        // Profiles are parsed only of the few cases whose pattern fits.
+        self.cases.iter().filter(tells).find(shows)
     }
 }
 
