@@ -46,7 +46,11 @@ const SHIPPED: &[(&str, &str)] = &shipped![
 /// # Panics
 /// Never: a test parses them all.
 pub fn scopes() -> impl Iterator<Item = Scope> {
-    SHIPPED.iter().map(|(name, text)| parse(&format!("scopes/{name}.toml"), text).expect("shipped scopes are valid"))
+    SHIPPED.iter().map(|(name, text)| read(name, text))
+}
+
+fn read(name: &str, text: &str) -> Scope {
+    parse(&format!("scopes/{name}.toml"), text).expect("shipped scopes are valid")
 }
 
 /// The scope that `word` means: a shipped one by name, or a TOML file.
@@ -57,7 +61,8 @@ pub fn scope(word: &str) -> Result<Scope, InputError> {
     if is_file(word) {
         return parse(word, &read_text(Path::new(word), MAX_FILE)?);
     }
-    scopes().find(|scope| scope.name == word).ok_or_else(|| {
+    // A scope is named like its file, so the others need not be parsed.
+    SHIPPED.iter().find(|(name, _)| *name == word).map(|(name, text)| read(name, text)).ok_or_else(|| {
         let near = nearest(word, SHIPPED.iter().map(|(name, _)| *name)).unwrap_or_default();
         InputError::new(
             "scope",
