@@ -121,3 +121,31 @@ pub enum Event {
         life: Life,
     },
 }
+
+impl Event {
+    /// Whose event it is; nothing where only the access is named.
+    #[must_use]
+    pub const fn life(&self) -> Option<Life> {
+        match *self {
+            Self::Begin { life }
+            | Self::Alloc { life, .. }
+            | Self::Free { life, .. }
+            | Self::Write { life, .. }
+            | Self::Post { life, .. }
+            | Self::Read { life, .. }
+            | Self::Decide { life, .. }
+            | Self::Finish { life, .. }
+            | Self::Crash { life, .. } => Some(life),
+            Self::Land { .. } | Self::Settle { .. } => None,
+        }
+    }
+
+    /// Which posted access it is about.
+    #[must_use]
+    pub const fn op(&self) -> Option<OpId> {
+        match *self {
+            Self::Post { op, .. } | Self::Land { op, .. } | Self::Settle { op } => Some(op),
+            _ => None,
+        }
+    }
+}

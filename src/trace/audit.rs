@@ -244,29 +244,13 @@ impl Sink for Auditor {
             }
             _ => {}
         }
-        if let (Some(name), Some(life)) = (context.request, life_of(event)) {
+        if let (Some(name), Some(life)) = (context.request, event.life()) {
             self.names.set(life, name, &self.oracle);
         }
         self.oracle.apply(label, event, &mut self.said);
         if !self.said.is_empty() {
             self.keep_findings();
         }
-    }
-}
-
-/// Whose event it is.
-fn life_of(event: &Event) -> Option<Life> {
-    match *event {
-        Event::Begin { life }
-        | Event::Alloc { life, .. }
-        | Event::Free { life, .. }
-        | Event::Write { life, .. }
-        | Event::Post { life, .. }
-        | Event::Read { life, .. }
-        | Event::Decide { life, .. }
-        | Event::Finish { life, .. }
-        | Event::Crash { life, .. } => Some(life),
-        Event::Land { .. } | Event::Settle { .. } => None,
     }
 }
 

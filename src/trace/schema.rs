@@ -257,16 +257,12 @@ impl<'a> Record<'a> {
             Event::Write { cells, .. } | Event::Read { cells, .. } => {
                 record.cells = Some(Area::new(cells.place, &cells.runs));
             }
-            Event::Post { op, source, target, .. } => {
-                record.op = Some(*op);
+            Event::Post { source, target, .. } => {
                 record.source = source.as_ref().map(|cells| Area::new(cells.place, &cells.runs));
                 record.target = target.as_ref().map(|cells| Area::new(cells.place, &cells.runs));
             }
-            Event::Land { op, part } => {
-                record.op = Some(*op);
-                record.part = Some(SpanCode(*part));
-            }
-            Event::Settle { op } => record.op = Some(*op),
+            Event::Land { part, .. } => record.part = Some(SpanCode(*part)),
+            Event::Settle { .. } => {}
             Event::Decide { group, rank, verdict, .. } => {
                 record.group = Some(*group);
                 record.rank = Some(*rank);
@@ -284,22 +280,35 @@ impl<'a> Record<'a> {
     }
 
     fn empty(event: &Event, context: &Context<'a>) -> Self {
-        let (name, life) = match *event {
-            Event::Begin { life } => (EventName::Begin, Some(life)),
-            Event::Alloc { life, .. } => (EventName::Alloc, Some(life)),
-            Event::Free { life, .. } => (EventName::Free, Some(life)),
-            Event::Write { life, .. } => (EventName::Write, Some(life)),
-            Event::Post { life, .. } => (EventName::Post, Some(life)),
-            Event::Land { .. } => (EventName::Land, None),
-            Event::Settle { .. } => (EventName::Settle, None),
-            Event::Read { life, .. } => (EventName::Read, Some(life)),
-            Event::Decide { life, .. } => (EventName::Decide, Some(life)),
-            Event::Finish { life, .. } => (EventName::Finish, Some(life)),
-            Event::Crash { life, .. } => (EventName::Crash, Some(life)),
+        let name = match event {
+            Event::Begin { .. } => EventName::Begin,
+            Event::Alloc { .. } => EventName::Alloc,
+            Event::Free { .. } => EventName::Free,
+            Event::Write { .. } => EventName::Write,
+            Event::Post { .. } => EventName::Post,
+            Event::Land { .. } => EventName::Land,
+            Event::Settle { .. } => EventName::Settle,
+            Event::Read { .. } => EventName::Read,
+            Event::Decide { .. } => EventName::Decide,
+            Event::Finish { .. } => EventName::Finish,
+            Event::Crash { .. } => EventName::Crash,
         };
         Self {
-            event: name,
-            life: life.map(LifeCode),
+            life: event.life().map(LifeCode),
+            op: event.op(),
+            node: context.node,
+            thread: context.thread.map(Text::from),
+            request: context.request.map(Text::from),
+            clock: context.clock,
+            ..Self::bare(name)
+        }
+    }
+
+    /// A record of which nothing but the event's name is known.
+    const fn bare(event: EventName) -> Self {
+        Self {
+            event,
+            life: None,
             slots: None,
             cells: None,
             source: None,
@@ -312,10 +321,10 @@ impl<'a> Record<'a> {
             prompt_tokens: None,
             tokens_of: None,
             processed: None,
-            node: context.node,
-            thread: context.thread.map(Text::from),
-            request: context.request.map(Text::from),
-            clock: context.clock,
+            node: None,
+            thread: None,
+            request: None,
+            clock: None,
         }
     }
 

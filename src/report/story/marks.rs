@@ -36,7 +36,7 @@ impl<'a> Marks<'a> {
     pub(super) fn hear(&mut self, number: usize, beat: &Beat) {
         for (site, event) in &beat.heard {
             self.event(number, event);
-            let (life, op) = subject(event);
+            let (life, op) = (event.life(), event.op());
             let life = life.or_else(|| Some(self.accesses.get(&op?)?.life));
             self.heard.push((number, *site, life, op));
         }
@@ -120,22 +120,6 @@ impl<'a> Marks<'a> {
 fn overlaps(end: &Object, slots: &Slots) -> bool {
     end.place == slots.place
         && end.runs.iter().any(|mine| slots.runs.iter().any(|theirs| mine.intersection(*theirs).is_some()))
-}
-
-/// Whom an event is about.
-const fn subject(event: &Event) -> (Option<Life>, Option<OpId>) {
-    match event {
-        Event::Begin { life }
-        | Event::Alloc { life, .. }
-        | Event::Free { life, .. }
-        | Event::Write { life, .. }
-        | Event::Read { life, .. }
-        | Event::Decide { life, .. }
-        | Event::Finish { life, .. }
-        | Event::Crash { life, .. } => (Some(*life), None),
-        Event::Post { op, life, .. } => (Some(*life), Some(*op)),
-        Event::Land { op, .. } | Event::Settle { op } => (None, Some(*op)),
-    }
 }
 
 /// Whether a violation belongs to the story of another: the same access, the same slots, or the very same. Names of

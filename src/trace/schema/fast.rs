@@ -12,26 +12,7 @@ use crate::lifetime::{Arena, Life, Node, OpId, Span, Spans, Verdict};
 /// The record of a plain line, or `None` for the general parser.
 pub(super) fn record(line: &str) -> Option<Record<'_>> {
     let mut at = Cursor { line, at: 0 };
-    let mut record = Record {
-        event: EventName::Begin,
-        life: None,
-        slots: None,
-        cells: None,
-        source: None,
-        target: None,
-        op: None,
-        part: None,
-        group: None,
-        rank: None,
-        verdict: None,
-        prompt_tokens: None,
-        tokens_of: None,
-        processed: None,
-        node: None,
-        thread: None,
-        request: None,
-        clock: None,
-    };
+    let mut record = Record::bare(EventName::Begin);
     let mut event = None;
     at.expect(b'{')?;
     loop {

@@ -155,19 +155,7 @@ impl Importer {
     /// Checks an event and hands it on.
     fn tell<S: Sink>(&mut self, telling: &mut Telling<'_, S>, event: &Event) -> Result<(), Problem> {
         self.checker.check(event)?;
-        let life = match event {
-            Event::Begin { life }
-            | Event::Alloc { life, .. }
-            | Event::Free { life, .. }
-            | Event::Write { life, .. }
-            | Event::Post { life, .. }
-            | Event::Read { life, .. }
-            | Event::Decide { life, .. }
-            | Event::Finish { life, .. }
-            | Event::Crash { life, .. } => Some(*life),
-            Event::Land { .. } | Event::Settle { .. } => None,
-        };
-        let request = life.and_then(|life| self.requests.info(life)).map(|info| &*info.name);
+        let request = event.life().and_then(|life| self.requests.info(life)).map(|info| &*info.name);
         let context = Context { node: Some(node_of(telling.role)), thread: None, request, clock: telling.clock };
         telling.sink.event(telling.line, &context, event);
         Ok(())
