@@ -4,13 +4,10 @@ use super::message::Http;
 use super::scope::{Policy, Scope};
 use super::site::Site;
 use super::switch::Switch;
-use super::world::{Config, Ctx, Probe};
+use super::world::{Config, Ctx, Group, Probe};
 use crate::few::{Few, clone_by_field};
 use crate::lifetime::{Answer, Event, Verdict};
 use crate::platform::{Platform, Shared};
-
-/// The group of ranks that the clients' own decisions are filed under.
-const CLIENT_GROUP: u8 = 2;
 
 /// One of a request's two connections.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -143,7 +140,7 @@ pub fn leave<P: Platform, T: Probe>(request: u8, explicit: bool, ctx: &mut Ctx<'
     let close_decode = pair.decode == Leg::Open && !(held && close_prefill);
     let site = if explicit { Site::ClientAbort } else { Site::ClientDisconnect };
     let life = Config::life(request);
-    ctx.emit(site, Event::Decide { life, group: CLIENT_GROUP, rank: 0, verdict: Verdict::Aborted });
+    ctx.decide(Group::Client, 1, request, Verdict::Aborted, site);
     let told = Answer { verdict: Verdict::Aborted, prompt_tokens: 0, tokens_of: None };
     ctx.emit(site, Event::Finish { life, told, processed: None });
     if close_prefill {

@@ -19,6 +19,14 @@ pub enum Shape {
     AtResult,
 }
 
+impl Shape {
+    /// Whether one placeholder token stands in for the prompt from here on.
+    #[must_use]
+    pub const fn replaces_prompt(self) -> bool {
+        matches!(self, Self::Placeholder | Self::PlaceholderFromGrammarQueue)
+    }
+}
+
 /// Declares [`Producer`] with name, shape and source.
 macro_rules! producers {
     ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal, $shape:ident;)+) => {

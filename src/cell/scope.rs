@@ -236,7 +236,7 @@ impl Scope {
         self.context.min(self.prefill_pages * self.page_size)
     }
 
-    /// The longest prompt and output that decode takes.
+    /// The longest prompt that decode takes.
     #[must_use]
     pub fn decode_limit(&self) -> u32 {
         self.context.min(self.decode_pages * self.page_size)

@@ -69,6 +69,21 @@ impl Step {
         "elapse",
     ];
 
+    /// Whether something or somebody fails in it, a client included.
+    #[must_use]
+    pub const fn is_fault(self) -> bool {
+        matches!(
+            self,
+            Self::Abort(_)
+                | Self::Disconnect(_)
+                | Self::Lose(_)
+                | Self::TransferError(_)
+                | Self::TransferTimeout(_)
+                | Self::KillPrefill
+                | Self::ReplacePrefill
+        )
+    }
+
     /// The number of the step's family.
     #[must_use]
     pub const fn family(self) -> u8 {

@@ -10,7 +10,7 @@ use super::scope::Scope;
 use super::site::Site;
 use super::switch::{Switch, Switches};
 use crate::few::{Few, clone_by_field};
-use crate::lifetime::{Arena, Cells, Event, Life, Node, Oracle, Place, Slots, Span, Spans};
+use crate::lifetime::{Arena, Cells, Event, Life, Node, Oracle, Place, Slots, Span, Spans, Verdict};
 use crate::platform::{Platform, Shared};
 use derive_where::derive_where;
 
@@ -245,6 +245,20 @@ pub fn row_index(row: &Slots) -> usize {
     row.runs[0].start as usize
 }
 
+/// Who decides together: the groups that the oracle files decisions under.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Group {
+    /// The prefill ranks.
+    Prefill,
+    /// The decode ranks.
+    Decode,
+    /// The clients, whose decisions are their own.
+    Client,
+    /// The decode ranks once more: what they reserve for. Ranks that reserve for different requests have come apart.
+    Admission,
+}
+
 /// Hears what happens. The oracle is behind it, and where one is wanted, a log.
 pub trait Probe {
     /// Told of `event`, which came from `site`.
@@ -265,6 +279,13 @@ impl<P: Platform, T: Probe> Ctx<'_, P, T> {
     /// Whether `switch` is on.
     pub fn on(&self, switch: Switch) -> bool {
         self.config.on(switch)
+    }
+
+    /// Says that the first `ranks` ranks of `group` decide alike; the oracle hears each.
+    pub fn decide(&mut self, group: Group, ranks: usize, request: u8, verdict: Verdict, site: Site) {
+        for rank in 0..ranks as u8 {
+            self.emit(site, Event::Decide { life: Config::life(request), group: group as u8, rank, verdict });
+        }
     }
 
     /// Says what happened.

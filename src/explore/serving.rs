@@ -111,13 +111,7 @@ impl Protocol for Serving {
         match step {
             Step::Submit => StepClass::Client,
             Step::Elapse => StepClass::Timer,
-            Step::Abort(_)
-            | Step::Disconnect(_)
-            | Step::Lose(_)
-            | Step::TransferError(_)
-            | Step::TransferTimeout(_)
-            | Step::KillPrefill
-            | Step::ReplacePrefill => StepClass::Fault,
+            fault if fault.is_fault() => StepClass::Fault,
             _ => StepClass::Progress,
         }
     }

@@ -1,6 +1,6 @@
 //! From the HTTP door to published pages: validation, doors, client aborts, preallocation (protocol D0 to D8).
 
-use super::scheduler::{ADMISSION_GROUP, DecodeRank, DecodeRequest, DecodeScheduler, DecodeStage};
+use super::scheduler::{DecodeRank, DecodeRequest, DecodeScheduler, DecodeStage};
 use super::shared::send_abort;
 use crate::cell::balancer::{Reply, decode_reply};
 use crate::cell::message::{Http, Queue, ToPrefill, TransferInfo};
@@ -8,7 +8,7 @@ use crate::cell::rejection::{Producer, Shape};
 use crate::cell::room::Poll;
 use crate::cell::site::Site;
 use crate::cell::switch::Switch;
-use crate::cell::world::{Config, Ctx, Probe, row_index};
+use crate::cell::world::{Config, Ctx, Group, Probe, row_index};
 use crate::few::Few;
 use crate::lifetime::{Event, Verdict};
 use crate::platform::{Platform, Shared};
@@ -52,7 +52,7 @@ impl DecodeScheduler {
             refuse(request, ctx);
             return;
         }
-        let placeholder = matches!(shape, Some(Shape::Placeholder | Shape::PlaceholderFromGrammarQueue));
+        let placeholder = shape.is_some_and(Shape::replaces_prompt);
         self.requests.push(DecodeRequest {
             request,
             key: ctx.config.key(request),
@@ -245,7 +245,7 @@ impl DecodeScheduler {
         for (rank, fits) in fits.iter().enumerate() {
             let verdict = if *fits { Verdict::Success } else { Verdict::Aborted };
             let event =
-                Event::Decide { life: Config::life(request), group: ADMISSION_GROUP, rank: rank as u8, verdict };
+                Event::Decide { life: Config::life(request), group: Group::Admission as u8, rank: rank as u8, verdict };
             ctx.emit(Site::Admission, event);
         }
         self.hang();

@@ -6,15 +6,10 @@ use crate::cell::room::{Poll, RoomKey};
 use crate::cell::scope::Scope;
 use crate::cell::site::Site;
 use crate::cell::switch::Switch;
-use crate::cell::world::{Config, Ctx, Probe, decode_node, place, row_index};
+use crate::cell::world::{Config, Ctx, Group, Probe, decode_node, place, row_index};
 use crate::few::{Few, clone_by_field};
 use crate::lifetime::{Arena, Event, Slots, Verdict};
 use crate::platform::{Platform, Shared};
-
-/// The group of ranks that decode's decisions are filed under.
-const DECODE_GROUP: u8 = 1;
-/// The group that reserving is filed under: ranks that reserve for different requests have come apart.
-pub(super) const ADMISSION_GROUP: u8 = 3;
 
 /// Which queue a request is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -221,9 +216,7 @@ impl DecodeScheduler {
         site: Site,
         ctx: &mut Ctx<'_, P, T>,
     ) {
-        for rank in 0..self.pools.len() as u8 {
-            ctx.emit(site, Event::Decide { life: Config::life(request), group: DECODE_GROUP, rank, verdict });
-        }
+        ctx.decide(Group::Decode, self.pools.len(), request, verdict, site);
     }
 
     /// Frees `pages` of rank `rank`.

@@ -48,7 +48,7 @@ impl PrefillScheduler {
             refuse(request, ctx);
             return;
         }
-        let placeholder = matches!(shape, Some(Shape::Placeholder | Shape::PlaceholderFromGrammarQueue));
+        let placeholder = shape.is_some_and(Shape::replaces_prompt);
         self.requests.push(PrefillRequest {
             request,
             key: ctx.config.key(request),

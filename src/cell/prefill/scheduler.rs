@@ -4,13 +4,10 @@ use crate::cell::pool::Pool;
 use crate::cell::room::{Poll, RoomKey};
 use crate::cell::scope::Scope;
 use crate::cell::site::Site;
-use crate::cell::world::{Config, Ctx, Probe, place, prefill_node};
+use crate::cell::world::{Config, Ctx, Group, Probe, place, prefill_node};
 use crate::few::{Few, clone_by_field};
 use crate::lifetime::{Arena, Event, Slots, Verdict};
 use crate::platform::{Platform, Shared};
-
-/// The group of ranks that prefill's decisions are filed under.
-const PREFILL_GROUP: u8 = 0;
 
 /// Which queue a request is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -207,8 +204,6 @@ impl PrefillScheduler {
         site: Site,
         ctx: &mut Ctx<'_, P, T>,
     ) {
-        for rank in 0..self.pools.len() as u8 {
-            ctx.emit(site, Event::Decide { life: Config::life(request), group: PREFILL_GROUP, rank, verdict });
-        }
+        ctx.decide(Group::Prefill, self.pools.len(), request, verdict, site);
     }
 }

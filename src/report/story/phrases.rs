@@ -40,7 +40,7 @@ pub(super) fn step(config: &Config, beat: &Beat, watched: &[WatchedSlot]) -> Tim
         None => said,
     };
     said.protocol = reference.map(short);
-    said.fault = is_fault(step);
+    said.fault = step.is_fault();
     said.events = beat.heard.iter().map(|(_, event)| event.clone()).collect();
     said
 }
@@ -103,19 +103,6 @@ fn toward(beat: &Beat, step: Step) -> Option<Lane> {
         }
         _ => None,
     }
-}
-
-const fn is_fault(step: Step) -> bool {
-    matches!(
-        step,
-        Step::Abort(_)
-            | Step::Disconnect(_)
-            | Step::Lose(_)
-            | Step::TransferError(_)
-            | Step::TransferTimeout(_)
-            | Step::KillPrefill
-            | Step::ReplacePrefill
-    )
 }
 
 /// What the step itself says, before any event.
