@@ -78,7 +78,6 @@ sites! {
     DecodeStep = "a decode step reads the context and writes a token", "D15";
     DecodeFinish = "decode has finished and releases", "6.1";
     DecodeAbortRunning = "decode ends an aborted running request and releases", "7, abort_request method 3";
-    DecodeAbortWaiting = "decode drops a waiting request and releases", "7, abort_request";
     DecodeOutOfMemory = "decode runs out of pages and drops the youngest request", "D16";
     CheckStatus = "a poll finds no such room", "1.1, check_status";
     PrefillPollState = "a poll in the bootstrap queue finds an impossible state", "P6";

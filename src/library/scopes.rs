@@ -14,6 +14,7 @@ macro_rules! shipped {
 const SHIPPED: &[(&str, &str)] = &shipped![
     "abort",
     "aux-message",
+    "aux-rooms",
     "chunks",
     "death",
     "decode-rejection",

@@ -193,6 +193,7 @@ impl DecodeScheduler {
         }
         for (rank, shared) in ctx.world.decode.iter().enumerate() {
             shared.clear_receiver(entry.key);
+            shared.reasons.with(|reasons| reasons.remove(entry.key));
             if ctx.config.on(Switch::NotifyPeer) && !entry.ranks[rank].notified {
                 send_abort(rank as u8, entry.key, ctx);
             }

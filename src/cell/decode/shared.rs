@@ -75,11 +75,9 @@ impl<P: Platform> DecodeShared<P> {
         self.rooms.with(|rooms| rooms.update(key, status, config.switches));
     }
 
-    /// `register_deferred_abort_room`: a new generation, an empty set. A repeat keeps what has come.
+    /// `register_deferred_abort_room` (protocol 6.2, decode 2): a new generation and an empty set, even where the room
+    /// is armed already. Nothing is merged: a room that is used again while its last use is held starts from nothing.
     pub fn arm(&self, key: RoomKey) {
-        if self.armed.with(|armed| armed.get(key).is_some()) {
-            return;
-        }
         let generation = self.generation.with(|generation| {
             *generation = generation.wrapping_add(1);
             *generation

@@ -31,8 +31,13 @@ impl PrefillScheduler {
         if self.forwards.len() >= if overlap { OVERLAPPED } else { 1 } {
             return None;
         }
+        // `process_pending_chunked_abort` (S:3778, 0.5.20) comes before the batch is made.
+        let aborted = |entry: &PrefillRequest| {
+            entry.to_finish == Some(Verdict::Aborted) && ctx.on(Switch::PrefillAbortAfterForward)
+        };
         let open = |entry: &&PrefillRequest| {
             entry.launched < entry.prompt
+                && !(entry.stage == PrefillStage::Forward && aborted(entry))
                 && (entry.stage == PrefillStage::Waiting || overlap && entry.stage == PrefillStage::Forward)
         };
         let mut candidates = self.requests.iter().filter(open);

@@ -108,6 +108,21 @@ impl<P: Platform> PrefillShared<P> {
         });
     }
 
+    /// P17 (MC:2855): a worker that has counted a chunk out forgets who wanted the room's pages, once nobody has a chunk
+    /// in hand and the room is gone, or has succeeded, or has failed with its last chunk. It goes by the room's number
+    /// alone: where a room is used again meanwhile, it is the new use that is forgotten.
+    pub fn tear_down(&self, key: RoomKey, last: bool) {
+        let over = match self.status(key) {
+            None | Some(Poll::Success) => true,
+            Some(Poll::Failed) => last,
+            Some(_) => false,
+        };
+        if over && self.outstanding_of(key) <= 0 {
+            self.infos.with(|infos| infos.remove(key));
+            self.outstanding.with(|outstanding| outstanding.remove(key));
+        }
+    }
+
     /// Whether nothing of `key` is in a worker's hands, as far as the engine counts.
     pub fn drained(&self, key: RoomKey) -> bool {
         self.outstanding_of(key) == 0 && !self.poisoned.with(|poisoned| poisoned.get(key).is_some())

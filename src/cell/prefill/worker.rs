@@ -179,10 +179,8 @@ impl Worker {
             }
         }
         shared.count(key, -1);
-        if last {
-            shared.infos.with(|infos| infos.remove(key));
-        }
         maybe_ack(self.rank, key, ctx);
+        shared.tear_down(key, last);
     }
 
     fn retry_or_fail<P: Platform, T: Probe>(&mut self, mut job: Job, ctx: &mut Ctx<'_, P, T>) {
@@ -219,10 +217,8 @@ impl Worker {
             }
         }
         shared.count(key, -1);
-        if job.chunk.row.is_some() {
-            shared.infos.with(|infos| infos.remove(key));
-        }
         maybe_ack(self.rank, key, ctx);
+        shared.tear_down(key, job.chunk.row.is_some());
     }
 }
 
