@@ -51,6 +51,8 @@ pub struct Transfer {
     pub slices: u8,
     /// Which have landed, as a bit set.
     pub landed: u8,
+    /// Which a network card has begun to land, where cards are threads; as a bit set.
+    pub landing: u8,
     /// What the initiator was told.
     pub told: Told,
     /// Whether the initiator has stopped looking at it.
@@ -71,6 +73,7 @@ clone_by_field!(Transfer {
     cells,
     slices,
     landed,
+    landing,
     told,
     abandoned,
     attempt
@@ -81,6 +84,12 @@ impl Transfer {
     #[must_use]
     pub const fn complete(&self) -> bool {
         self.landed.count_ones() == self.slices as u32
+    }
+
+    /// Whether no network card has begun to land `piece`, nor landed it.
+    #[must_use]
+    pub const fn untouched(&self, piece: u8) -> bool {
+        (self.landing | self.landed) & (1 << piece) == 0
     }
 
     /// Whether bytes may still arrive.

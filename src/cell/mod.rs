@@ -18,6 +18,7 @@
 //! * Requests are sent in the order of the scope.
 
 mod balancer;
+mod crew;
 mod decode;
 mod fabric;
 mod message;
@@ -32,13 +33,13 @@ mod serving;
 mod site;
 mod step;
 mod switch;
-mod threads;
 mod world;
 
 #[cfg(test)]
 mod tests;
 
 pub use balancer::{Balancer, Client, Leg, Pair};
+pub use crew::{Actor, Listener, Outcome, Shift, Watched, Worked, run_on_threads, whole_cell, work};
 pub use decode::{Armed, DecodeRank, DecodeRequest, DecodeScheduler, DecodeShared, DecodeStage};
 pub use fabric::{Fabric, Payload, Told, Transfer};
 pub use message::{AuxData, Http, Queue, RowContent, ToDecode, ToPrefill, TransferInfo};
@@ -52,5 +53,4 @@ pub use serving::{Cell, PrefillHealth};
 pub use site::{Site, UnknownSite};
 pub use step::Step;
 pub use switch::{Switch, Switches, UnknownSwitch};
-pub use threads::{Outcome, run_on_threads};
 pub use world::{Config, Ctx, Lane, Probe, World, decode_node, is_decode, place, prefill_node};

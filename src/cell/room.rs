@@ -2,6 +2,7 @@
 
 use super::switch::{Switch, Switches};
 use crate::few::{Few, clone_by_field};
+use crate::platform::Shared;
 
 /// The key of the shared tables: a bootstrap room and, with [`Switch::MessageEpoch`], which use of it.
 ///
@@ -93,37 +94,44 @@ impl<V> Table<V> {
         self.find(key).ok().map(|at| self.0.remove(at).1)
     }
 
-    /// Every entry, by key.
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = (RoomKey, &mut V)> {
-        self.0.iter_mut().map(|(key, value)| (*key, value))
+    /// Every key, in order.
+    pub fn keys(&self) -> impl Iterator<Item = RoomKey> {
+        self.0.iter().map(|entry| entry.0)
     }
 }
 
 /// `request_status`: room to status. A plain dictionary without a lock in the engine (protocol 1.1, 4).
 pub type RoomTable = Table<Poll>;
 
-impl RoomTable {
-    /// `update_status` (protocol 1.1). Returns whether the room was created by this call.
-    pub fn update(&mut self, key: RoomKey, status: Poll, switches: Switches) -> bool {
-        let Some(current) = self.get_mut(key) else {
-            let creates = matches!(status, Poll::Bootstrapping | Poll::WaitingForInput);
-            if creates || !switches.on(Switch::NoResurrection) {
-                self.set(key, status);
-            }
-            return creates;
-        };
-        *current = match (*current, status) {
-            (_, Poll::Failed) => Poll::Failed,
-            (Poll::Failed, _) if switches.on(Switch::StickyFailed) => Poll::Failed,
-            (current, status) => current.max(status),
-        };
-        false
+/// `update_status` (protocol 1.1): reads the room's status, and writes what follows from it. Two accesses, since the
+/// engine has no lock over them. Returns whether the room was created by this call.
+pub fn update_status(rooms: &impl Shared<RoomTable>, key: RoomKey, status: Poll, switches: Switches) -> bool {
+    let current = rooms.with(|rooms| rooms.get(key).copied());
+    if let Some(next) = next_status(current, status, switches) {
+        rooms.with(|rooms| rooms.set(key, next));
+    }
+    current.is_none() && creates(status)
+}
+
+/// Whether `status` makes a room that is not there.
+const fn creates(status: Poll) -> bool {
+    matches!(status, Poll::Bootstrapping | Poll::WaitingForInput)
+}
+
+/// What a room's status becomes when it is `current` and told `status`; `None`: the telling is ignored.
+fn next_status(current: Option<Poll>, status: Poll, switches: Switches) -> Option<Poll> {
+    match (current, status) {
+        (None, _) => (creates(status) || !switches.on(Switch::NoResurrection)).then_some(status),
+        (Some(_), Poll::Failed) => Some(Poll::Failed),
+        (Some(Poll::Failed), _) if switches.on(Switch::StickyFailed) => None,
+        (Some(current), status) => Some(current.max(status)),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::platform::LocalCell;
 
     const NONE: Switches = Switches::of(&[]);
 
@@ -131,44 +139,35 @@ mod tests {
         RoomKey::new(room, 0, NONE)
     }
 
-    fn after(first: Poll, then: Poll, switches: Switches) -> Option<Poll> {
-        let mut table = RoomTable::default();
-        table.set(key(1), first);
-        table.update(key(1), then, switches);
-        table.get(key(1)).copied()
-    }
-
     #[test]
     fn a_failure_overwrites_even_success() {
-        assert_eq!(after(Poll::Success, Poll::Failed, NONE), Some(Poll::Failed));
+        assert_eq!(next_status(Some(Poll::Success), Poll::Failed, NONE), Some(Poll::Failed));
     }
 
     #[test]
     fn success_after_failure_wins_unless_failed_is_sticky() {
-        assert_eq!(after(Poll::Failed, Poll::Success, NONE), Some(Poll::Success));
-        assert_eq!(after(Poll::Failed, Poll::Success, Switches::of(&[Switch::StickyFailed])), Some(Poll::Failed));
+        assert_eq!(next_status(Some(Poll::Failed), Poll::Success, NONE), Some(Poll::Success));
+        let sticky = Switches::of(&[Switch::StickyFailed]);
+        assert_eq!(next_status(Some(Poll::Failed), Poll::Success, sticky), None);
     }
 
     #[test]
     fn a_status_never_goes_back() {
-        assert_eq!(after(Poll::Success, Poll::WaitingForInput, NONE), Some(Poll::Success));
+        assert_eq!(next_status(Some(Poll::Success), Poll::WaitingForInput, NONE), Some(Poll::Success));
     }
 
     #[test]
     fn a_cleared_room_comes_back_only_without_the_protection() {
-        let mut table = RoomTable::default();
-        table.update(key(1), Poll::Success, Switches::of(&[Switch::NoResurrection]));
-        assert_eq!(table.get(key(1)), None);
-        table.update(key(1), Poll::Success, NONE);
-        assert_eq!(table.get(key(1)), Some(&Poll::Success));
+        assert_eq!(next_status(None, Poll::Success, Switches::of(&[Switch::NoResurrection])), None);
+        assert_eq!(next_status(None, Poll::Success, NONE), Some(Poll::Success));
     }
 
     #[test]
     fn a_handshake_creates_a_room_before_its_sender_exists() {
-        let mut table = RoomTable::default();
-        assert!(table.update(key(1), Poll::WaitingForInput, Switches::of(&[Switch::NoResurrection])));
-        assert!(!table.update(key(1), Poll::Bootstrapping, NONE));
-        assert_eq!(table.get(key(1)), Some(&Poll::WaitingForInput));
+        let rooms: LocalCell<RoomTable> = Shared::new(RoomTable::default());
+        assert!(update_status(&rooms, key(1), Poll::WaitingForInput, Switches::of(&[Switch::NoResurrection])));
+        assert!(!update_status(&rooms, key(1), Poll::Bootstrapping, NONE));
+        assert_eq!(rooms.with(|rooms| rooms.get(key(1)).copied()), Some(Poll::WaitingForInput));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The whole cell: the world, its actors, and the steps that they can take.
 
 use super::balancer::{self, Client};
+use super::crew::{Actor, Shift};
 use super::decode::{self, DecodeScheduler};
 use super::fabric::{Fabric, Payload, Told, Transfer};
 use super::message::{Http, Queue};
@@ -117,11 +118,13 @@ impl<P: Platform> Cell<P> {
             }
             Step::Prefill => self.prefill.tick(&mut ctx),
             Step::ForwardEnds => self.prefill.end_forward(&mut ctx),
-            Step::Worker(rank) => self.workers[usize::from(rank)].step(&mut ctx),
+            Step::Worker(rank) => {
+                self.workers[usize::from(rank)].step(&mut ctx);
+            }
             Step::Decode => self.decode.tick(&mut ctx),
-            Step::Deliver(Lane::ToPrefill { from, to }) => prefill::listen(to, from, &mut ctx),
-            Step::Deliver(Lane::ToDecode { from, to }) => decode::listen(to, from, &mut ctx),
-            Step::Deliver(Lane::Aux { from, to }) => decode::listen_aux(to, from, &mut ctx),
+            Step::Deliver(lane) => {
+                deliver(lane, &mut ctx);
+            }
             Step::Lose(lane) => {
                 self.suffered.losses += 1;
                 ctx.world.lost.with(|lost| *lost = lost.saturating_add(1));
@@ -285,6 +288,14 @@ impl<P: Platform> Cell<P> {
 }
 
 impl Cell<Local> {
+    /// Counts the faults among `shifts` as suffered: to wait for a timer is then no fault of the protocol.
+    pub(super) fn disturbed_by(&mut self, shifts: &[Shift]) {
+        let strikes = |fault: Actor| shifts.iter().filter(|shift| shift.actor == fault).count() as u8;
+        self.suffered.losses += strikes(Actor::Loss) + strikes(Actor::Heartbeat);
+        self.suffered.transfer_errors += strikes(Actor::TransferError);
+        self.suffered.transfer_timeouts += strikes(Actor::TransferTimeout);
+    }
+
     /// Judges a state in which nothing can move: with timers left to fire (`timers`), or for good.
     ///
     /// While timers are left, a request that only a timer can end is stuck if nothing but clients has misbehaved. For
@@ -308,30 +319,43 @@ impl Cell<Local> {
     }
 }
 
+/// The listener at the end of `lane` takes its oldest message.
+fn deliver<P: Platform, T: Probe>(lane: Lane, ctx: &mut Ctx<'_, P, T>) -> bool {
+    match lane {
+        Lane::ToPrefill { from, to } => prefill::listen(to, from, ctx),
+        Lane::ToDecode { from, to } => decode::listen(to, from, ctx),
+        Lane::Aux { from, to } => decode::listen_aux(to, from, ctx),
+    }
+}
+
 /// A piece of a write arrives. The last piece ends it: the initiator sees a completion, and nothing more can come.
 pub(super) fn land<P: Platform, T: Probe>(op: OpId, piece: u8, ctx: &mut Ctx<'_, P, T>) {
     let Some(write) = ctx.world.fabric.with(|fabric| fabric.get(op).cloned()) else { return };
     let width = ctx.config.width(write.target.place.arena);
     let site = if write.payload == Payload::Kv { Site::Land } else { Site::LandAux };
-    ctx.emit(site, Event::Land { op, part: write.piece(piece, width) });
+    let part = write.piece(piece, width);
+    ctx.emit(site, Event::Land { op, part });
+    ctx.copy(&write, part);
     if write.payload == Payload::Aux {
         let content = ctx.world.prefill[usize::from(write.from)].rows.with(|rows| rows[row_index(&write.source)]);
         ctx.world.write_decode_row(write.to, &write.target, content);
     }
-    let last = write.landed.count_ones() + 1 == u32::from(write.slices);
-    if last {
-        // Said before the initiator can see it: what it does next comes after.
-        ctx.emit(Site::Settled, Event::Settle { op });
-    }
-    ctx.world.fabric.with(|fabric| {
-        let Some(write) = fabric.get_mut(op) else { return };
+    let probe = &mut *ctx.probe;
+    let last = ctx.world.fabric.with(|fabric| {
+        let write = fabric.get_mut(op)?;
         write.landed |= 1 << piece;
-        if last && write.told == Told::Nothing {
-            write.told = Told::Completed;
+        let last = write.complete();
+        if last {
+            // Said before the initiator can see it: what it does next comes after.
+            probe.emit(Site::Settled, &Event::Settle { op });
+            if write.told == Told::Nothing {
+                write.told = Told::Completed;
+            }
         }
         fabric.forget(op);
+        Some(last)
     });
-    if last {
+    if last == Some(true) {
         settled(&write, ctx);
     }
 }
@@ -348,7 +372,7 @@ fn settled<P: Platform, T: Probe>(write: &Transfer, ctx: &mut Ctx<'_, P, T>) {
 }
 
 /// A write ends in an error: what has landed has landed, the rest never will.
-fn break_transfer<P: Platform, T: Probe>(op: OpId, ctx: &mut Ctx<'_, P, T>) {
+pub(super) fn break_transfer<P: Platform, T: Probe>(op: OpId, ctx: &mut Ctx<'_, P, T>) {
     let Some(write) = ctx.world.fabric.with(|fabric| fabric.get(op).cloned()) else { return };
     ctx.emit(Site::Settled, Event::Settle { op });
     tell(op, Told::Failed, ctx);
@@ -356,7 +380,7 @@ fn break_transfer<P: Platform, T: Probe>(op: OpId, ctx: &mut Ctx<'_, P, T>) {
     settled(&write, ctx);
 }
 
-fn tell<P: Platform, T: Probe>(op: OpId, told: Told, ctx: &Ctx<'_, P, T>) {
+pub(super) fn tell<P: Platform, T: Probe>(op: OpId, told: Told, ctx: &Ctx<'_, P, T>) {
     ctx.world.fabric.with(|fabric| {
         if let Some(write) = fabric.get_mut(op) {
             write.told = told;
@@ -364,7 +388,7 @@ fn tell<P: Platform, T: Probe>(op: OpId, told: Told, ctx: &Ctx<'_, P, T>) {
     });
 }
 
-fn lose<P: Platform, T: Probe>(lane: Lane, ctx: &mut Ctx<'_, P, T>) {
+pub(super) fn lose<P: Platform, T: Probe>(lane: Lane, ctx: &mut Ctx<'_, P, T>) {
     match lane {
         Lane::ToPrefill { from, to } => {
             ctx.world.to_prefill(from, to).with(Queue::pop);

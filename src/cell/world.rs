@@ -2,7 +2,7 @@
 
 use super::balancer::Balancer;
 use super::decode::DecodeShared;
-use super::fabric::Fabric;
+use super::fabric::{Fabric, Transfer};
 use super::message::{AuxData, Http, Queue, RowContent, ToDecode, ToPrefill};
 use super::prefill::PrefillShared;
 use super::room::RoomKey;
@@ -11,7 +11,7 @@ use super::site::Site;
 use super::switch::{Switch, Switches};
 use crate::few::{Few, clone_by_field};
 use crate::lifetime::{Arena, Cells, Event, Life, Node, Oracle, Place, Slots, Span, Spans, Verdict};
-use crate::platform::{Platform, Shared};
+use crate::platform::{Memory, Platform, Shared, State};
 use derive_where::derive_where;
 
 /// What does not change in a run: the profile's switches, the scope, and what follows from both.
@@ -173,6 +173,31 @@ impl<P: Platform> Net<P> {
             aux: (0..pairs).map(|_| Shared::new(Queue::default())).collect(),
         }
     }
+
+    fn rehosted<Q: Platform>(&self) -> Net<Q> {
+        Net {
+            prefill_http: rehost::<_, _, Q>(&self.prefill_http),
+            decode_http: rehost::<_, _, Q>(&self.decode_http),
+            to_prefill: rehost_all::<_, _, Q>(&self.to_prefill),
+            to_decode: rehost_all::<_, _, Q>(&self.to_decode),
+            aux: rehost_all::<_, _, Q>(&self.aux),
+        }
+    }
+}
+
+/// The memory of one rank that devices reach.
+#[derive_where(Debug, PartialEq, Eq, Hash)]
+pub struct RankMemory<P: Platform> {
+    pages: P::Memory,
+    rows: P::Memory,
+}
+
+clone_by_field!(RankMemory <P: Platform> { pages, rows });
+
+impl<P: Platform> RankMemory<P> {
+    fn new(pages: u32, rows: u32) -> Self {
+        Self { pages: Memory::new(pages), rows: Memory::new(rows) }
+    }
 }
 
 /// Everything that more than one actor reaches.
@@ -182,6 +207,10 @@ pub struct World<P: Platform> {
     pub prefill: Few<PrefillShared<P>, 1>,
     /// One a decode rank.
     pub decode: Few<DecodeShared<P>, 1>,
+    /// The memory of the prefill ranks.
+    prefill_memory: Few<RankMemory<P>, 1>,
+    /// The memory of the decode ranks.
+    decode_memory: Few<RankMemory<P>, 1>,
     /// The channels.
     pub net: Net<P>,
     /// Posted writes.
@@ -192,7 +221,25 @@ pub struct World<P: Platform> {
     pub lost: P::Cell<u8>,
 }
 
-clone_by_field!(World <P: Platform> { prefill, decode, net, fabric, balancer, lost });
+clone_by_field!(World <P: Platform> { prefill, decode, prefill_memory, decode_memory, net, fabric, balancer, lost });
+
+fn prefill_memory<P: Platform>(scope: &Scope) -> Few<RankMemory<P>, 1> {
+    (0..scope.prefill_ranks).map(|_| RankMemory::new(scope.prefill_pages, scope.metadata_rows)).collect()
+}
+
+fn decode_memory<P: Platform>(scope: &Scope) -> Few<RankMemory<P>, 1> {
+    (0..scope.decode_ranks).map(|_| RankMemory::new(scope.decode_pages, scope.metadata_rows)).collect()
+}
+
+/// A cell with the same content on platform `Q`.
+pub(super) fn rehost<T: State, C: Shared<T>, Q: Platform>(cell: &C) -> Q::Cell<T> {
+    Shared::new(cell.with(|content| content.clone()))
+}
+
+/// Cells with the same contents on platform `Q`.
+fn rehost_all<T: State, C: Shared<T>, Q: Platform>(cells: &[C]) -> Few<Q::Cell<T>, 1> {
+    cells.iter().map(rehost::<T, C, Q>).collect()
+}
 
 impl<P: Platform> World<P> {
     /// A world in which nothing has happened.
@@ -201,11 +248,37 @@ impl<P: Platform> World<P> {
         Self {
             prefill: (0..scope.prefill_ranks).map(|_| PrefillShared::new(scope)).collect(),
             decode: (0..scope.decode_ranks).map(|_| DecodeShared::new(scope)).collect(),
+            prefill_memory: prefill_memory(scope),
+            decode_memory: decode_memory(scope),
             net: Net::new(scope),
             fabric: Shared::new(Fabric::default()),
             balancer: Shared::new(Balancer::new(scope)),
             lost: Shared::new(0),
         }
+    }
+
+    /// The same world on another platform. What watches the memory starts afresh.
+    #[must_use]
+    pub fn rehosted<Q: Platform>(&self, scope: &Scope) -> World<Q> {
+        World {
+            prefill: self.prefill.iter().map(PrefillShared::rehosted).collect(),
+            decode: self.decode.iter().map(DecodeShared::rehosted).collect(),
+            prefill_memory: prefill_memory(scope),
+            decode_memory: decode_memory(scope),
+            net: self.net.rehosted(),
+            fabric: rehost::<_, _, Q>(&self.fabric),
+            balancer: rehost::<_, _, Q>(&self.balancer),
+            lost: rehost::<_, _, Q>(&self.lost),
+        }
+    }
+
+    fn memory(&self, place: Place) -> &P::Memory {
+        let rank = if is_decode(place.node) {
+            &self.decode_memory[usize::from(place.node.0 - decode_node(0).0)]
+        } else {
+            &self.prefill_memory[usize::from(place.node.0)]
+        };
+        if place.arena == Arena::KvPage { &rank.pages } else { &rank.rows }
     }
 
     fn channel(&self, prefill: u8, decode: u8) -> usize {
@@ -292,5 +365,31 @@ impl<P: Platform, T: Probe> Ctx<'_, P, T> {
     #[allow(clippy::needless_pass_by_value, reason = "call sites read as sentences")]
     pub fn emit(&mut self, site: Site, event: Event) {
         self.probe.emit(site, &event);
+        match &event {
+            Event::Write { cells, .. } => self.touch(cells, P::Memory::write),
+            Event::Read { cells, .. } => self.touch(cells, P::Memory::read),
+            _ => {}
+        }
+    }
+
+    /// Reaches the memory behind `cells`.
+    #[inline]
+    fn touch(&self, cells: &Cells, access: impl Fn(&P::Memory, Span)) {
+        let width = self.config.width(cells.place.arena);
+        let memory = self.world.memory(cells.place);
+        for run in &cells.runs {
+            let first = run.start / width;
+            access(memory, Span::new(first, run.end().div_ceil(width) - first));
+        }
+    }
+
+    /// A device moves `part` of a write's cells from their source to their target.
+    pub fn copy(&self, write: &Transfer, part: Span) {
+        for (slots, access) in
+            [(&write.source, P::Memory::read as fn(&P::Memory, Span)), (&write.target, P::Memory::write)]
+        {
+            let all = self.config.cells(slots, write.cells);
+            self.touch(&Cells { place: all.place, runs: super::pool::part(&all.runs, part.start, part.len) }, access);
+        }
     }
 }

@@ -1,6 +1,6 @@
 //! One thread, no locks: the cell as a value.
 
-use super::{Platform, Shared, State};
+use super::{Platform, Shared, State, Unwatched};
 use std::cell::RefCell;
 use std::hash::{Hash, Hasher};
 
@@ -48,4 +48,5 @@ impl<T: State> Shared<T> for LocalCell<T> {
 
 impl Platform for Local {
     type Cell<T: State> = LocalCell<T>;
+    type Memory = Unwatched;
 }

@@ -10,6 +10,7 @@ mod threads;
 pub use local::{Local, LocalCell};
 pub use threads::{Std, StdCell};
 
+use crate::lifetime::Span;
 use std::fmt::Debug;
 use std::hash::Hash;
 
@@ -28,10 +29,43 @@ pub trait Shared<T>: Clone + Eq + Hash + Debug + Send {
     fn with<R>(&self, access: impl FnOnce(&mut T) -> R) -> R;
 }
 
+/// The memory behind the slots of an arena, as devices reach it: without a lock, and in no order but the one that the
+/// protocol brings about.
+///
+/// What the memory holds is the oracle's business. A platform that can tell whether two accesses are ordered watches
+/// them here, slot by slot, and so judges a landing that races a read a second time, independently of the oracle.
+pub trait Memory: Clone + Eq + Hash + Debug + Send {
+    /// Memory of `slots` slots.
+    fn new(slots: u32) -> Self;
+    /// Somebody writes to `slots`.
+    fn write(&self, slots: Span);
+    /// Somebody reads `slots`.
+    fn read(&self, slots: Span);
+}
+
+/// Memory that nobody watches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Unwatched;
+
+impl Memory for Unwatched {
+    #[inline]
+    fn new(_: u32) -> Self {
+        Self
+    }
+
+    #[inline]
+    fn write(&self, _: Span) {}
+
+    #[inline]
+    fn read(&self, _: Span) {}
+}
+
 /// How shared state is held.
 pub trait Platform: 'static {
     /// The cell that holds a `T`.
     type Cell<T: State>: Shared<T>;
+    /// The memory that devices write and read.
+    type Memory: Memory;
 }
 
 /// A platform with real threads.

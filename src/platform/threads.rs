@@ -1,6 +1,6 @@
 //! Operating-system threads and `std`'s mutex.
 
-use super::{Platform, Shared, State, Threads};
+use super::{Platform, Shared, State, Threads, Unwatched};
 use std::hash::{Hash, Hasher};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -53,6 +53,7 @@ impl<T: State> Shared<T> for StdCell<T> {
 
 impl Platform for Std {
     type Cell<T: State> = StdCell<T>;
+    type Memory = Unwatched;
 }
 
 impl Threads for Std {

@@ -8,13 +8,14 @@ use crate::cell::world::{Config, Ctx, Probe, row_index};
 use crate::lifetime::{Event, Span, Verdict};
 use crate::platform::{Platform, Shared};
 
-/// Handles the oldest control message from prefill rank `from` at decode rank `rank`, if there is one.
-pub fn listen<P: Platform, T: Probe>(rank: u8, from: u8, ctx: &mut Ctx<'_, P, T>) {
+/// Handles the oldest control message from prefill rank `from` at decode rank `rank`; returns whether there was one.
+pub fn listen<P: Platform, T: Probe>(rank: u8, from: u8, ctx: &mut Ctx<'_, P, T>) -> bool {
     match ctx.world.to_decode(from, rank).with(Queue::pop) {
         Some(ToDecode::Status { key, rank: prefill, failure }) => status(rank, key, prefill, failure, ctx),
         Some(ToDecode::Ack { key, rank: prefill, generation }) => ack(rank, key, prefill, generation, ctx),
-        None => {}
+        None => return false,
     }
+    true
 }
 
 /// D9, D10: the room is Success once every expected prefill rank has said so, and Failed as soon as one has.
@@ -36,11 +37,9 @@ fn status<P: Platform, T: Probe>(
         shared.update_status(key, Poll::Failed, ctx.config);
         return;
     }
-    let responses = shared.responses.with(|responses| {
-        let ranks = responses.entry(key);
-        *ranks |= 1 << prefill;
-        ranks.count_ones() as usize
-    });
+    shared.responses.with(|responses| *responses.entry(key) |= 1 << prefill);
+    let responses =
+        shared.responses.with(|responses| responses.get(key).map_or(0, |ranks| ranks.count_ones() as usize));
     if responses >= ctx.config.prefill_peers(rank).count() {
         shared.update_status(key, Poll::Success, ctx.config);
     }
@@ -48,12 +47,13 @@ fn status<P: Platform, T: Probe>(
 
 /// ABORT_ACK counts only while the room is armed, and only for the armed generation where there is one (CC:988).
 fn ack<P: Platform, T: Probe>(rank: u8, key: RoomKey, prefill: u8, generation: u8, ctx: &mut Ctx<'_, P, T>) {
-    let config = ctx.config;
-    ctx.world.decode[usize::from(rank)].armed.with(|armed| {
+    let armed = &ctx.world.decode[usize::from(rank)].armed;
+    let expected = armed.with(|armed| armed.get(key).map(|armed| armed.generation));
+    if ctx.on(Switch::Generation) && expected != Some(generation) {
+        return;
+    }
+    armed.with(|armed| {
         let Some(armed) = armed.get_mut(key) else { return };
-        if config.on(Switch::Generation) && armed.generation != generation {
-            return;
-        }
         armed.ranks |= 1 << prefill;
         armed.count = armed.count.saturating_add(1);
     });
@@ -61,12 +61,13 @@ fn ack<P: Platform, T: Probe>(rank: u8, key: RoomKey, prefill: u8, generation: u
 
 /// AUX_DATA: a `memcpy` into the row that the message names. The room is not validated (protocol 5), except with
 /// `aux_validated`: the row must still be reserved for the room of the message.
-pub fn listen_aux<P: Platform, T: Probe>(rank: u8, from: u8, ctx: &mut Ctx<'_, P, T>) {
+pub fn listen_aux<P: Platform, T: Probe>(rank: u8, from: u8, ctx: &mut Ctx<'_, P, T>) -> bool {
     let lane = ctx.world.aux(from, rank);
     // Looked at, handled, then taken out: until then no other message may have its name. Nobody else takes from here.
-    let Some(message) = lane.with(|queue| queue.first().cloned()) else { return };
+    let Some(message) = lane.with(|queue| queue.first().cloned()) else { return false };
     copy_row(rank, &message, ctx);
     lane.with(Queue::pop);
+    true
 }
 
 fn copy_row<P: Platform, T: Probe>(rank: u8, message: &AuxData, ctx: &mut Ctx<'_, P, T>) {

@@ -74,13 +74,13 @@ impl DecodeScheduler {
             let Some(pages) = &mut self.requests[at].ranks[rank].pages else { continue };
             if let Some(new) = new {
                 push_back(&mut pages.runs, new.runs[0]);
-                ctx.probe.emit(Site::DecodeGrow, &Event::Alloc { life, slots: new });
+                ctx.emit(Site::DecodeGrow, Event::Alloc { life, slots: new });
             }
             let all = ctx.config.cells(pages, context + 1);
             let read = Cells { place: all.place, runs: pool::part(&all.runs, 0, context) };
             let written = Cells { place: all.place, runs: pool::part(&all.runs, context, 1) };
-            ctx.probe.emit(Site::DecodeStep, &Event::Read { life, cells: read });
-            ctx.probe.emit(Site::DecodeStep, &Event::Write { life, cells: written });
+            ctx.emit(Site::DecodeStep, Event::Read { life, cells: read });
+            ctx.emit(Site::DecodeStep, Event::Write { life, cells: written });
         }
         self.requests[at].generated += 1;
     }

@@ -1,10 +1,10 @@
 //! What decode's scheduler, listener and heartbeat share; one cell each, as in the engine (protocol section 4).
 
 use crate::cell::message::{RowContent, ToPrefill};
-use crate::cell::room::{Poll, RoomKey, RoomTable, Table};
+use crate::cell::room::{self, Poll, RoomKey, RoomTable, Table};
 use crate::cell::scope::Scope;
 use crate::cell::switch::Switch;
-use crate::cell::world::{Config, Ctx, Probe};
+use crate::cell::world::{Config, Ctx, Probe, rehost};
 use crate::few::{Few, clone_by_field};
 use crate::lifetime::Verdict;
 use crate::platform::{Platform, Shared};
@@ -65,6 +65,19 @@ impl<P: Platform> DecodeShared<P> {
         }
     }
 
+    /// The same state on another platform.
+    pub(in crate::cell) fn rehosted<Q: Platform>(&self) -> DecodeShared<Q> {
+        DecodeShared {
+            rooms: rehost::<_, _, Q>(&self.rooms),
+            responses: rehost::<_, _, Q>(&self.responses),
+            armed: rehost::<_, _, Q>(&self.armed),
+            generation: rehost::<_, _, Q>(&self.generation),
+            reasons: rehost::<_, _, Q>(&self.reasons),
+            rows: rehost::<_, _, Q>(&self.rows),
+            owners: rehost::<_, _, Q>(&self.owners),
+        }
+    }
+
     /// The status of `key`; `None` is the missing key that `check_status` raises on.
     pub fn status(&self, key: RoomKey) -> Option<Poll> {
         self.rooms.with(|rooms| rooms.get(key).copied())
@@ -72,7 +85,7 @@ impl<P: Platform> DecodeShared<P> {
 
     /// `update_status` (protocol 1.1).
     pub fn update_status(&self, key: RoomKey, status: Poll, config: &Config) {
-        self.rooms.with(|rooms| rooms.update(key, status, config.switches));
+        room::update_status(&self.rooms, key, status, config.switches);
     }
 
     /// `register_deferred_abort_room` (protocol 6.2, decode 2): a new generation and an empty set, even where the room

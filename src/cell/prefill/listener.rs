@@ -8,13 +8,14 @@ use crate::cell::world::{Ctx, Probe};
 use crate::lifetime::Verdict;
 use crate::platform::{Platform, Shared};
 
-/// Handles the oldest message from decode rank `from` at prefill rank `rank`, if there is one.
-pub fn listen<P: Platform, T: Probe>(rank: u8, from: u8, ctx: &mut Ctx<'_, P, T>) {
+/// Handles the oldest message from decode rank `from` at prefill rank `rank`; returns whether there was one.
+pub fn listen<P: Platform, T: Probe>(rank: u8, from: u8, ctx: &mut Ctx<'_, P, T>) -> bool {
     match ctx.world.to_prefill(from, rank).with(Queue::pop) {
         Some(ToPrefill::Info(info)) => handshake(rank, info, ctx),
         Some(ToPrefill::Abort { key, rank: to, generation }) => abort(rank, key, to, generation, ctx),
-        None => {}
+        None => return false,
     }
+    true
 }
 
 /// P3: keeps the peer's destination; the last one that is expected opens the room, which may not exist yet.
@@ -26,12 +27,12 @@ fn handshake<P: Platform, T: Probe>(rank: u8, info: TransferInfo, ctx: &mut Ctx<
         send_status(rank, from, key, Some(reason), ctx);
         return;
     }
-    let known = shared.infos.with(|infos| {
+    shared.infos.with(|infos| {
         let peers = infos.entry(key);
         peers.retain(|peer| peer.rank != from);
         peers.push(info);
-        peers.len()
     });
+    let known = shared.infos.with(|infos| infos.get(key).map_or(0, |peers| peers.len()));
     if known == ctx.config.decode_peers(rank).count() {
         shared.update_status(key, Poll::WaitingForInput, ctx.config);
     }
@@ -52,12 +53,12 @@ fn abort<P: Platform, T: Probe>(rank: u8, key: RoomKey, to: u8, generation: u8, 
     let poisoned = shared.poisoned.with(|poisoned| poisoned.get(key).is_some());
     let refused = (poisoned && !ctx.on(Switch::PoisonRecovers)) || (gone && shared.outstanding_of(key) > 0);
     if !refused {
-        shared.targets.with(|targets| {
-            let targets = targets.entry(key);
-            // 0.5.20 keeps one target a room (protocol 11, ack targets).
-            targets.retain(|target| target.0 != to && ctx.config.on(Switch::KeepAckTargetOnClear));
-            targets.push((to, generation));
-        });
+        // Copied, changed, put back (copy-on-write, protocol 6.2, prefill 1): an acknowledgement may come in between.
+        let mut targets = shared.targets.with(|targets| targets.get(key).cloned()).unwrap_or_default();
+        // 0.5.20 keeps one target a room (protocol 11, ack targets).
+        targets.retain(|target| target.0 != to && ctx.config.on(Switch::KeepAckTargetOnClear));
+        targets.push((to, generation));
+        shared.targets.with(|all| all.set(key, targets));
     }
     maybe_ack(rank, key, ctx);
 }

@@ -2,10 +2,10 @@
 //! (protocol section 4), so a method here that touches two cells is not atomic on threads.
 
 use crate::cell::message::{Queue, RowContent, ToDecode, TransferInfo};
-use crate::cell::room::{Poll, RoomKey, RoomTable, Table};
+use crate::cell::room::{self, Poll, RoomKey, RoomTable, Table};
 use crate::cell::scope::Scope;
 use crate::cell::switch::Switch;
-use crate::cell::world::{Config, Ctx, Probe};
+use crate::cell::world::{Config, Ctx, Probe, rehost};
 use crate::few::{Few, clone_by_field};
 use crate::lifetime::{Slots, Verdict};
 use crate::platform::{Platform, Shared};
@@ -77,6 +77,21 @@ impl<P: Platform> PrefillShared<P> {
         }
     }
 
+    /// The same state on another platform.
+    pub(in crate::cell) fn rehosted<Q: Platform>(&self) -> PrefillShared<Q> {
+        PrefillShared {
+            rooms: rehost::<_, _, Q>(&self.rooms),
+            infos: rehost::<_, _, Q>(&self.infos),
+            outstanding: rehost::<_, _, Q>(&self.outstanding),
+            targets: rehost::<_, _, Q>(&self.targets),
+            poisoned: rehost::<_, _, Q>(&self.poisoned),
+            reasons: rehost::<_, _, Q>(&self.reasons),
+            queue: rehost::<_, _, Q>(&self.queue),
+            rows: rehost::<_, _, Q>(&self.rows),
+            computed: rehost::<_, _, Q>(&self.computed),
+        }
+    }
+
     /// The status of `key`; `None` is the missing key that `check_status` raises on.
     pub fn status(&self, key: RoomKey) -> Option<Poll> {
         self.rooms.with(|rooms| rooms.get(key).copied())
@@ -84,7 +99,7 @@ impl<P: Platform> PrefillShared<P> {
 
     /// `update_status` (protocol 1.1), with the reset that a new lifecycle of a room brings from 0.5.22 on.
     pub fn update_status(&self, key: RoomKey, status: Poll, config: &Config) {
-        let created = self.rooms.with(|rooms| rooms.update(key, status, config.switches));
+        let created = room::update_status(&self.rooms, key, status, config.switches);
         if created && config.on(Switch::RoomReset) {
             self.targets.with(|targets| targets.remove(key));
             self.poisoned.with(|poisoned| poisoned.remove(key));
@@ -97,12 +112,14 @@ impl<P: Platform> PrefillShared<P> {
         self.outstanding.with(|outstanding| outstanding.get(key).copied().unwrap_or(0))
     }
 
-    /// Counts a chunk in (+1) or out (-1). A counter that reaches zero is dropped.
+    /// Counts a chunk in (+1) or out (-1): a read and a write, as `+=` on a dictionary is. A counter that reaches zero
+    /// is dropped.
     pub fn count(&self, key: RoomKey, change: i8) {
+        let counter = self.outstanding_of(key) + change;
         self.outstanding.with(|outstanding| {
-            let counter = outstanding.entry(key);
-            *counter += change;
-            if *counter <= 0 {
+            if counter > 0 {
+                outstanding.set(key, counter);
+            } else {
                 outstanding.remove(key);
             }
         });

@@ -58,6 +58,12 @@ impl Worker {
         Self { rank, taken: None, job: None }
     }
 
+    /// The rank that it works for.
+    #[must_use]
+    pub const fn rank(&self) -> u8 {
+        self.rank
+    }
+
     /// The chunk in hand.
     #[must_use]
     pub fn chunk(&self) -> Option<&Chunk> {
@@ -83,36 +89,39 @@ impl Worker {
             || shared.computed.with(|computed| computed[usize::from(request)]) >= end
     }
 
-    /// Takes a chunk, looks at its room, or acts on writes that have been reported.
-    pub fn step<P: Platform, T: Probe>(&mut self, ctx: &mut Ctx<'_, P, T>) {
+    /// Takes a chunk, looks at its room, or acts on writes that have been reported. Returns whether there was something to
+    /// do.
+    pub fn step<P: Platform, T: Probe>(&mut self, ctx: &mut Ctx<'_, P, T>) -> bool {
         if let Some(chunk) = self.taken.take() {
             self.begin(chunk, ctx);
-            return;
+            return true;
         }
-        match self.job.take() {
-            None if self.next_is_ready(ctx) => self.take(ctx),
-            None => {}
-            Some(job) => match standing(&job, ctx) {
-                Standing::Waiting => self.job = Some(job),
-                Standing::Completed => {
-                    for &op in &job.ops {
-                        ctx.world.fabric.with(|fabric| fabric.abandon(op));
-                    }
-                    self.proceed(Job { ops: Few::new(), ..job }, ctx);
+        let Some(job) = self.job.take() else { return self.next_is_ready(ctx) && self.take(ctx) };
+        match standing(&job, ctx) {
+            Standing::Waiting => {
+                self.job = Some(job);
+                return false;
+            }
+            Standing::Completed => {
+                for &op in &job.ops {
+                    ctx.world.fabric.with(|fabric| fabric.abandon(op));
                 }
-                Standing::Failed => self.retry_or_fail(job, ctx),
-            },
+                self.proceed(Job { ops: Few::new(), ..job }, ctx);
+            }
+            Standing::Failed => self.retry_or_fail(job, ctx),
         }
+        true
     }
 
     /// P13, first half: counts the chunk *before* it looks at the room (Dekker's pattern with the ABORT handler). An ABORT
     /// may be handled between the halves, so each is a step.
-    fn take<P: Platform, T: Probe>(&mut self, ctx: &Ctx<'_, P, T>) {
+    fn take<P: Platform, T: Probe>(&mut self, ctx: &Ctx<'_, P, T>) -> bool {
         let shared = &ctx.world.prefill[usize::from(self.rank)];
         self.taken = shared.queue.with(Queue::pop);
         if let Some(chunk) = &self.taken {
             shared.count(chunk.key, 1);
         }
+        self.taken.is_some()
     }
 
     /// P13, second half, and P16: a chunk whose room is gone or Failed is skipped.
@@ -329,6 +338,7 @@ fn post<P: Platform, T: Probe>(new: &New<'_>, ctx: &mut Ctx<'_, P, T>) -> OpId {
         cells: new.cells,
         slices: new.slices,
         landed: 0,
+        landing: 0,
         told,
         abandoned: false,
         attempt: 0,
@@ -340,7 +350,14 @@ fn post<P: Platform, T: Probe>(new: &New<'_>, ctx: &mut Ctx<'_, P, T>) -> OpId {
 /// The transport submits the same addresses again. What it submitted first goes on (transfer semantics K.1).
 fn retry<P: Platform, T: Probe>(job: &mut Job, failed: Transfer, ctx: &mut Ctx<'_, P, T>) {
     let old = failed.op;
-    let again = Transfer { landed: 0, told: Told::Nothing, abandoned: false, attempt: failed.attempt + 1, ..failed };
+    let again = Transfer {
+        landed: 0,
+        landing: 0,
+        told: Told::Nothing,
+        abandoned: false,
+        attempt: failed.attempt + 1,
+        ..failed
+    };
     let new = launch(again, Site::WorkerRetry, ctx);
     ctx.world.fabric.with(|fabric| fabric.abandon(old));
     for op in &mut job.ops {

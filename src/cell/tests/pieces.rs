@@ -23,6 +23,7 @@ fn write(pages: u32, cells: u32, slices: u8) -> Transfer {
         cells,
         slices,
         landed: 0,
+        landing: 0,
         told: Told::Nothing,
         abandoned: false,
         attempt: 0,

@@ -9,7 +9,7 @@ use crate::platform::Std;
 const ROUNDS: u32 = 100_000_000;
 
 fn run(switches: Switches, scope: Scope) -> Outcome {
-    run_on_threads::<Std>(Config { switches, scope }, ROUNDS)
+    run_on_threads::<Std>(&Config { switches, scope }, ROUNDS)
 }
 
 #[test]
@@ -45,6 +45,6 @@ fn the_incident_happens_on_threads_too() {
 
 #[test]
 fn a_run_that_is_cut_short_says_so() {
-    let outcome = run_on_threads::<Std>(Config { switches: reference(), scope: scope("") }, 1);
+    let outcome = run_on_threads::<Std>(&Config { switches: reference(), scope: scope("") }, 1);
     assert!(outcome.starved);
 }

@@ -25,7 +25,9 @@ fn forced(cell: &Cell<Local>, step: Step, config: &Config) -> Option<(Cell<Local
     match step {
         Step::Prefill => after.prefill.tick(&mut ctx),
         Step::ForwardEnds => after.prefill.end_forward(&mut ctx),
-        Step::Worker(rank) => after.workers[usize::from(rank)].step(&mut ctx),
+        Step::Worker(rank) => {
+            after.workers[usize::from(rank)].step(&mut ctx);
+        }
         Step::Decode => after.decode.tick(&mut ctx),
         _ => return None,
     }
