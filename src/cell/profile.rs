@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use Switch::{
     AbortMessage, AbortReachesTable, AckSet, ArmedBeforeSend, AuxValidated, BatchBound, DeferAllFailures,
     DeferByDefault, Door, EarlySend, EarlySendWaits, FifoReuse, Generation, JoinSiblings, KeepAckTargetOnClear,
-    LengthCheck, MessageEpoch, MetadataGate, MetadataRoomCheck, NoResurrection, NotifyAllEndpoints, NotifyPeer, Poison,
+    LengthCheck, LockedTables, MessageEpoch, MetadataGate, MetadataRoomCheck, NoResurrection, NotifyAllEndpoints, NotifyPeer, Poison,
     PoisonRecovers, PreallocTimeout, PrefillAbortAfterForward, RegisterWhenCleared, RetryAfterSettle, RoomReset,
     SkipAcks, SourceHold, StickyFailed, StickyReason, TimeoutHolds, TpAgreement,
 };
@@ -48,6 +48,7 @@ const REFERENCE: Switches = V0_5_23.and(&[
     MessageEpoch,
     RetryAfterSettle,
     AuxValidated,
+    LockedTables,
 ]);
 
 /// The shipped profiles, oldest first.

@@ -133,11 +133,11 @@ impl<P: Platform> Cell<P> {
             Step::Land { op, piece } => land(OpId(u32::from(op)), piece, &mut ctx),
             Step::TransferError(op) => {
                 self.suffered.transfer_errors += 1;
-                break_transfer(OpId(u32::from(op)), &mut ctx);
+                break_one(|write| write.op == OpId(u32::from(op)), &mut ctx);
             }
             Step::TransferTimeout(op) => {
                 self.suffered.transfer_timeouts += 1;
-                tell(OpId(u32::from(op)), Told::TimedOut, &ctx);
+                time_out_one(|write| write.op == OpId(u32::from(op)), &ctx);
             }
             Step::KillPrefill => self.kill_prefill(config, probe),
             Step::ReplacePrefill => self.health = PrefillHealth::Alive,
@@ -366,26 +366,37 @@ fn settled<P: Platform, T: Probe>(write: &Transfer, ctx: &mut Ctx<'_, P, T>) {
         return;
     }
     let shared = &ctx.world.prefill[usize::from(write.from)];
-    if shared.poisoned.with(|poisoned| poisoned.remove(write.key)).is_some() {
-        prefill::maybe_ack(write.from, write.key, ctx);
-    }
-}
-
-/// A write ends in an error: what has landed has landed, the rest never will.
-pub(super) fn break_transfer<P: Platform, T: Probe>(op: OpId, ctx: &mut Ctx<'_, P, T>) {
-    let Some(write) = ctx.world.fabric.with(|fabric| fabric.get(op).cloned()) else { return };
-    ctx.emit(Site::Settled, Event::Settle { op });
-    tell(op, Told::Failed, ctx);
-    ctx.world.fabric.with(|fabric| fabric.forget(op));
-    settled(&write, ctx);
-}
-
-pub(super) fn tell<P: Platform, T: Probe>(op: OpId, told: Told, ctx: &Ctx<'_, P, T>) {
-    ctx.world.fabric.with(|fabric| {
-        if let Some(write) = fabric.get_mut(op) {
-            write.told = told;
+    shared.in_one_go(ctx.config, || {
+        if shared.poisoned.with(|poisoned| poisoned.remove(write.key)).is_some() {
+            prefill::maybe_ack(write.from, write.key, ctx);
         }
     });
+}
+
+/// The first write that is a `victim` ends in an error: what has landed has landed, the rest never will. Returns
+/// whether there was one. To choose it and to end it is one access: between the two it could land.
+pub(super) fn break_one<P: Platform, T: Probe>(victim: impl Fn(&Transfer) -> bool, ctx: &mut Ctx<'_, P, T>) -> bool {
+    let probe = &mut *ctx.probe;
+    let broken = ctx.world.fabric.with(|fabric| {
+        let op = fabric.iter().find(|write| victim(write))?.op;
+        probe.emit(Site::Settled, &Event::Settle { op });
+        let write = fabric.get_mut(op)?;
+        write.told = Told::Failed;
+        let write = write.clone();
+        fabric.forget(op);
+        Some(write)
+    });
+    broken.inspect(|write| settled(write, ctx)).is_some()
+}
+
+/// The initiator of the first write that is a `victim` is told that it has timed out; the write goes on. Returns
+/// whether there was one.
+pub(super) fn time_out_one<P: Platform, T: Probe>(victim: impl Fn(&Transfer) -> bool, ctx: &Ctx<'_, P, T>) -> bool {
+    ctx.world.fabric.with(|fabric| {
+        let op = fabric.iter().find(|write| victim(write)).map(|write| write.op);
+        let write = op.and_then(|op| fabric.get_mut(op));
+        write.map(|write| write.told = Told::TimedOut).is_some()
+    })
 }
 
 pub(super) fn lose<P: Platform, T: Probe>(lane: Lane, ctx: &mut Ctx<'_, P, T>) {

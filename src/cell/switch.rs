@@ -102,6 +102,8 @@ switches! {
     RetryAfterSettle = "retry_after_settle";
     /// Metadata that comes as a message is checked against the row's present owner (protocol 5, AUX_DATA; in no release).
     AuxValidated = "aux_validated";
+    /// What a thread does to a room's tables in one go is one access, under a lock (protocol 4; in no release).
+    LockedTables = "locked_tables";
 }
 
 impl fmt::Display for Switch {

@@ -56,4 +56,4 @@ pub use signature::Signature;
 pub use survey::{News, Survey, survey};
 pub use swarm::{Mix, Swarm, SwarmOptions, swarm};
 pub use walker::{Moment, Walker};
-pub use words::Words;
+pub use words::{ViolationInWords, Words};

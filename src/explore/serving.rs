@@ -3,9 +3,7 @@
 use super::bulk::Bulk;
 use super::protocol::{Protocol, Quiet, StepClass};
 use crate::cell::{Cell, Config, Probe, Site, Step};
-use crate::few::clone_by_field;
 use crate::lifetime::{Event, Label, Oracle, Place, RunWord, Violation};
-use crate::platform::Local;
 use smallvec::SmallVec;
 use std::hash::{Hash, Hasher};
 
@@ -16,15 +14,7 @@ pub struct Serving {
 }
 
 /// The cell and what the oracle remembers of it.
-#[derive(Debug, PartialEq, Eq, Hash)]
-pub struct ServingState {
-    /// The cell.
-    pub cell: Cell<Local>,
-    /// The oracle.
-    pub oracle: Oracle,
-}
-
-clone_by_field!(ServingState { cell, oracle });
+pub use crate::cell::Watched as ServingState;
 
 /// Hears a step's events for the oracle.
 struct Judge<'a> {

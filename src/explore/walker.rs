@@ -61,7 +61,11 @@ pub struct Walker<'p, P: Protocol> {
 impl<'p, P: Protocol> Walker<'p, P> {
     /// A walker in the initial state.
     pub fn new(protocol: &'p P) -> Self {
-        let initial = protocol.initial();
+        Self::at(protocol, protocol.initial())
+    }
+
+    /// A walker in the state `initial`, which [`reset`](Self::reset) goes back to.
+    pub fn at(protocol: &'p P, initial: P::State) -> Self {
         Self {
             protocol,
             state: initial.clone(),

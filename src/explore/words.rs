@@ -56,7 +56,7 @@ impl fmt::Display for Words {
 /// How a violation is written into a finding: as [`Violation`], its labels by name.
 #[derive(Serialize, Deserialize)]
 #[serde(remote = "Violation", deny_unknown_fields)]
-pub(super) struct ViolationInWords {
+pub struct ViolationInWords {
     kind: Kind,
     place: Option<Place>,
     slots: Spans,

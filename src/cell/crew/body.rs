@@ -5,7 +5,7 @@ use crate::cell::balancer::{self, Client};
 use crate::cell::decode::{self, DecodeScheduler};
 use crate::cell::fabric::{Told, Transfer};
 use crate::cell::prefill::{self, PrefillScheduler, Worker};
-use crate::cell::serving::{break_transfer, land, lose, tell};
+use crate::cell::serving::{break_one, land, lose, time_out_one};
 use crate::cell::step::lanes;
 use crate::cell::world::{Ctx, Lane};
 use crate::lifetime::OpId;
@@ -234,17 +234,9 @@ fn strike<P: Threads>(fault: Actor, ctx: &mut Act<'_, P>) -> bool {
         return lose_one(ctx);
     }
     let pages = if fault == Actor::TransferTimeout { ctx.config.scope.slow_pages } else { 0 };
-    let victim = ctx.world.fabric.with(|fabric| {
-        let open = |write: &&Transfer| write.told == Told::Nothing && write.live() && write.landing == 0;
-        fabric.iter().filter(open).find(|write| write.pages() > pages).map(|write| write.op)
-    });
-    let Some(op) = victim else { return false };
-    if fault == Actor::TransferTimeout {
-        tell(op, Told::TimedOut, ctx);
-    } else {
-        break_transfer(op, ctx);
-    }
-    true
+    let open = |write: &Transfer| write.told == Told::Nothing && write.live() && write.landing == 0;
+    let victim = |write: &Transfer| open(write) && write.pages() > pages;
+    if fault == Actor::TransferTimeout { time_out_one(victim, ctx) } else { break_one(victim, ctx) }
 }
 
 fn lose_one<P: Threads>(ctx: &mut Act<'_, P>) -> bool {

@@ -22,7 +22,7 @@ use super::prefill::{PrefillScheduler, Worker};
 use super::serving::Cell;
 use super::site::Site;
 use super::world::{Config, Probe, World};
-use crate::few::Few;
+use crate::few::{Few, clone_by_field};
 use crate::lifetime::{Event, Label, Oracle, Violation};
 use crate::platform::{Local, Shared, Threads};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -31,13 +31,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub type Listener = Arc<dyn Fn(usize, Site, &Event) + Send + Sync>;
 
 /// A cell and the oracle that has watched it.
-#[derive(Clone, Debug)]
+#[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Watched {
     /// The cell.
     pub cell: Cell<Local>,
     /// What the oracle remembers of it.
     pub oracle: Oracle,
 }
+
+clone_by_field!(Watched { cell, oracle });
 
 /// What the shifts led to.
 #[derive(Debug)]

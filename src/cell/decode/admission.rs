@@ -80,8 +80,10 @@ impl DecodeScheduler {
             return false;
         }
         for shared in &ctx.world.decode {
-            shared.update_status(key, Poll::Bootstrapping, ctx.config);
-            shared.update_status(key, Poll::WaitingForInput, ctx.config);
+            shared.in_one_go(ctx.config, || {
+                shared.update_status(key, Poll::Bootstrapping, ctx.config);
+                shared.update_status(key, Poll::WaitingForInput, ctx.config);
+            });
         }
         let limit = ctx.config.scope.timers.prealloc;
         let entry = &mut self.requests[at];
@@ -108,7 +110,8 @@ impl DecodeScheduler {
         for rank in 0..self.pools.len() {
             self.requests[at].ranks[rank].latch = Some(Poll::Failed);
             if ctx.on(Switch::AbortReachesTable) {
-                ctx.world.decode[rank].update_status(key, Poll::Failed, ctx.config);
+                let shared = &ctx.world.decode[rank];
+                shared.in_one_go(ctx.config, || shared.update_status(key, Poll::Failed, ctx.config));
             }
             self.notify_abort(at, rank, ctx);
         }
@@ -192,7 +195,7 @@ impl DecodeScheduler {
             self.decide(entry.request, verdict, Site::DecodeReject, ctx);
         }
         for (rank, shared) in ctx.world.decode.iter().enumerate() {
-            shared.clear_receiver(entry.key);
+            shared.clear_receiver(entry.key, ctx.config);
             shared.reasons.with(|reasons| reasons.remove(entry.key));
             if ctx.config.on(Switch::NotifyPeer) && !entry.ranks[rank].notified {
                 send_abort(rank as u8, entry.key, ctx);

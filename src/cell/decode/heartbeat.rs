@@ -11,9 +11,11 @@ pub fn beat<P: Platform, T: Probe>(ctx: &mut Ctx<'_, P, T>) {
     for shared in &ctx.world.decode {
         let known: Few<RoomKey, 2> = shared.rooms.with(|rooms| rooms.keys().collect());
         for key in known {
-            if !matches!(shared.status(key), None | Some(Poll::Success)) {
-                shared.update_status(key, Poll::Failed, ctx.config);
-            }
+            shared.in_one_go(ctx.config, || {
+                if !matches!(shared.status(key), None | Some(Poll::Success)) {
+                    shared.update_status(key, Poll::Failed, ctx.config);
+                }
+            });
         }
     }
 }

@@ -10,11 +10,12 @@ use crate::platform::{Platform, Shared};
 
 /// Handles the oldest control message from prefill rank `from` at decode rank `rank`; returns whether there was one.
 pub fn listen<P: Platform, T: Probe>(rank: u8, from: u8, ctx: &mut Ctx<'_, P, T>) -> bool {
-    match ctx.world.to_decode(from, rank).with(Queue::pop) {
-        Some(ToDecode::Status { key, rank: prefill, failure }) => status(rank, key, prefill, failure, ctx),
-        Some(ToDecode::Ack { key, rank: prefill, generation }) => ack(rank, key, prefill, generation, ctx),
-        None => return false,
-    }
+    let Some(message) = ctx.world.to_decode(from, rank).with(Queue::pop) else { return false };
+    let (world, config) = (ctx.world, ctx.config);
+    world.decode[usize::from(rank)].in_one_go(config, || match message {
+        ToDecode::Status { key, rank: prefill, failure } => status(rank, key, prefill, failure, ctx),
+        ToDecode::Ack { key, rank: prefill, generation } => ack(rank, key, prefill, generation, ctx),
+    });
     true
 }
 

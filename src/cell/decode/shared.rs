@@ -46,9 +46,11 @@ pub struct DecodeShared<P: Platform> {
     pub rows: P::Cell<Few<RowContent, 2>>,
     /// Which room each metadata row is reserved for; only `aux_validated` reads it from another thread.
     pub owners: P::Cell<Few<Option<RoomKey>, 2>>,
+    /// What `locked_tables` holds while it works on the tables.
+    lock: P::Cell<()>,
 }
 
-clone_by_field!(DecodeShared <P: Platform> { rooms, responses, armed, generation, reasons, rows, owners });
+clone_by_field!(DecodeShared <P: Platform> { rooms, responses, armed, generation, reasons, rows, owners, lock });
 
 impl<P: Platform> DecodeShared<P> {
     /// The state of a process that has just started.
@@ -62,6 +64,7 @@ impl<P: Platform> DecodeShared<P> {
             reasons: Shared::new(Table::default()),
             rows: Shared::new(Few::from_elem(RowContent::default(), scope.metadata_rows as usize)),
             owners: Shared::new(Few::from_elem(None, scope.metadata_rows as usize)),
+            lock: Shared::new(()),
         }
     }
 
@@ -75,7 +78,13 @@ impl<P: Platform> DecodeShared<P> {
             reasons: rehost::<_, _, Q>(&self.reasons),
             rows: rehost::<_, _, Q>(&self.rows),
             owners: rehost::<_, _, Q>(&self.owners),
+            lock: rehost::<_, _, Q>(&self.lock),
         }
+    }
+
+    /// Does something to the tables: in one go with `locked_tables`, access by access without. Not to be nested.
+    pub fn in_one_go<R>(&self, config: &Config, act: impl FnOnce() -> R) -> R {
+        if config.on(Switch::LockedTables) { self.lock.with(|()| act()) } else { act() }
     }
 
     /// The status of `key`; `None` is the missing key that `check_status` raises on.
@@ -104,9 +113,11 @@ impl<P: Platform> DecodeShared<P> {
     }
 
     /// `receiver.clear()`: the room leaves the tables.
-    pub fn clear_receiver(&self, key: RoomKey) {
-        self.rooms.with(|rooms| rooms.remove(key));
-        self.responses.with(|responses| responses.remove(key));
+    pub fn clear_receiver(&self, key: RoomKey, config: &Config) {
+        self.in_one_go(config, || {
+            self.rooms.with(|rooms| rooms.remove(key));
+            self.responses.with(|responses| responses.remove(key));
+        });
     }
 }
 

@@ -45,7 +45,8 @@ impl DecodeScheduler {
         let key = self.requests[at].key;
         for rank in 0..self.pools.len() {
             self.requests[at].ranks[rank].latch = Some(Poll::Failed);
-            ctx.world.decode[rank].update_status(key, Poll::Failed, ctx.config);
+            let shared = &ctx.world.decode[rank];
+            shared.in_one_go(ctx.config, || shared.update_status(key, Poll::Failed, ctx.config));
             self.notify_abort(at, rank, ctx);
         }
     }
@@ -87,7 +88,7 @@ impl DecodeScheduler {
             if let Some(row) = self.requests[at].ranks[rank].row.take() {
                 self.free_row(rank, request, row, Site::DecodeCommitRow, ctx);
             }
-            ctx.world.decode[rank].clear_receiver(key);
+            ctx.world.decode[rank].clear_receiver(key, ctx.config);
         }
         let entry = &mut self.requests[at];
         entry.stage = DecodeStage::Running;
@@ -102,7 +103,7 @@ impl DecodeScheduler {
         decode_reply(request, Reply::error(Verdict::Failed), ctx);
         for rank in 0..self.pools.len() {
             self.release_rank(at, rank, Site::DecodeCorruption, ctx);
-            ctx.world.decode[rank].clear_receiver(key);
+            ctx.world.decode[rank].clear_receiver(key, ctx.config);
         }
         self.requests.remove(at);
     }
@@ -117,7 +118,7 @@ impl DecodeScheduler {
         }
         decode_reply(request, Reply::error(verdict), ctx);
         for rank in 0..self.pools.len() {
-            ctx.world.decode[rank].clear_receiver(key);
+            ctx.world.decode[rank].clear_receiver(key, ctx.config);
             if ctx.on(Switch::DeferAllFailures) {
                 self.notify_abort(at, rank, ctx);
             }

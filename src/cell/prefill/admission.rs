@@ -79,7 +79,7 @@ impl PrefillScheduler {
             return false;
         }
         for shared in &ctx.world.prefill {
-            shared.update_status(key, Poll::Bootstrapping, ctx.config);
+            shared.in_one_go(ctx.config, || shared.update_status(key, Poll::Bootstrapping, ctx.config));
         }
         let limit = ctx.config.scope.timers.bootstrap;
         let entry = &mut self.requests[at];
@@ -111,7 +111,8 @@ impl PrefillScheduler {
         for (rank, held) in self.requests[at].ranks.iter_mut().enumerate() {
             held.latch = Some(Poll::Failed);
             if ctx.config.on(Switch::AbortReachesTable) {
-                ctx.world.prefill[rank].update_status(key, Poll::Failed, ctx.config);
+                let shared = &ctx.world.prefill[rank];
+                shared.in_one_go(ctx.config, || shared.update_status(key, Poll::Failed, ctx.config));
             }
         }
         tell_peers(key, verdict, ctx);
@@ -126,7 +127,8 @@ impl PrefillScheduler {
                 match Self::poll(&self.requests[at], ctx) {
                     Some(Poll::Bootstrapping) if self.requests[at].timer == Some(0) => {
                         for shared in &ctx.world.prefill {
-                            shared.update_status(self.requests[at].key, Poll::Failed, ctx.config);
+                            let key = self.requests[at].key;
+                            shared.in_one_go(ctx.config, || shared.update_status(key, Poll::Failed, ctx.config));
                         }
                         self.fail(at, Site::PrefillDequeue, ctx);
                     }
@@ -198,18 +200,23 @@ fn tell_peers<P: Platform, T: Probe>(key: RoomKey, verdict: Verdict, ctx: &mut C
         return;
     }
     for rank in 0..ctx.world.prefill.len() as u8 {
-        let shared = &ctx.world.prefill[usize::from(rank)];
-        shared.rooms.with(|rooms| rooms.set(key, Poll::Failed));
-        let first = shared.reasons.with(|reasons| {
-            let first = reasons.get(key).is_none();
-            if first {
-                reasons.set(key, verdict);
-            }
-            first
-        });
-        let peers = shared.infos.with(|infos| infos.get(key).cloned()).unwrap_or_default();
-        for peer in peers.iter().filter(|_| first) {
-            send_status(rank, peer.rank, key, Some(verdict), ctx);
+        let (world, config) = (ctx.world, ctx.config);
+        world.prefill[usize::from(rank)].in_one_go(config, || tell_peers_of(rank, key, verdict, ctx));
+    }
+}
+
+fn tell_peers_of<P: Platform, T: Probe>(rank: u8, key: RoomKey, verdict: Verdict, ctx: &mut Ctx<'_, P, T>) {
+    let shared = &ctx.world.prefill[usize::from(rank)];
+    shared.rooms.with(|rooms| rooms.set(key, Poll::Failed));
+    let first = shared.reasons.with(|reasons| {
+        let first = reasons.get(key).is_none();
+        if first {
+            reasons.set(key, verdict);
         }
+        first
+    });
+    let peers = shared.infos.with(|infos| infos.get(key).cloned()).unwrap_or_default();
+    for peer in peers.iter().filter(|_| first) {
+        send_status(rank, peer.rank, key, Some(verdict), ctx);
     }
 }

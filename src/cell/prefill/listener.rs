@@ -10,11 +10,12 @@ use crate::platform::{Platform, Shared};
 
 /// Handles the oldest message from decode rank `from` at prefill rank `rank`; returns whether there was one.
 pub fn listen<P: Platform, T: Probe>(rank: u8, from: u8, ctx: &mut Ctx<'_, P, T>) -> bool {
-    match ctx.world.to_prefill(from, rank).with(Queue::pop) {
-        Some(ToPrefill::Info(info)) => handshake(rank, info, ctx),
-        Some(ToPrefill::Abort { key, rank: to, generation }) => abort(rank, key, to, generation, ctx),
-        None => return false,
-    }
+    let Some(message) = ctx.world.to_prefill(from, rank).with(Queue::pop) else { return false };
+    let (world, config) = (ctx.world, ctx.config);
+    world.prefill[usize::from(rank)].in_one_go(config, || match message {
+        ToPrefill::Info(info) => handshake(rank, info, ctx),
+        ToPrefill::Abort { key, rank: to, generation } => abort(rank, key, to, generation, ctx),
+    });
     true
 }
 

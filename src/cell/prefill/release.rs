@@ -45,15 +45,17 @@ impl PrefillScheduler {
     pub(super) fn clear_sender<P: Platform, T: Probe>(&self, key: RoomKey, ctx: &mut Ctx<'_, P, T>) {
         for rank in 0..ctx.world.prefill.len() as u8 {
             let shared = &ctx.world.prefill[usize::from(rank)];
-            let keep = ctx.on(Switch::NotifyPeer) && shared.status(key) == Some(Poll::Failed);
-            if !keep {
-                shared.rooms.with(|rooms| rooms.remove(key));
-            }
-            if ctx.on(Switch::KeepAckTargetOnClear) {
-                maybe_ack(rank, key, ctx);
-            } else {
-                shared.targets.with(|targets| targets.remove(key));
-            }
+            shared.in_one_go(ctx.config, || {
+                let keep = ctx.on(Switch::NotifyPeer) && shared.status(key) == Some(Poll::Failed);
+                if !keep {
+                    shared.rooms.with(|rooms| rooms.remove(key));
+                }
+                if ctx.on(Switch::KeepAckTargetOnClear) {
+                    maybe_ack(rank, key, ctx);
+                } else {
+                    shared.targets.with(|targets| targets.remove(key));
+                }
+            });
         }
     }
 
@@ -82,7 +84,7 @@ impl PrefillScheduler {
 
     /// Whether no worker of any rank has a chunk of `request` in hand.
     pub(super) fn drained<P: Platform, T: Probe>(request: &PrefillRequest, ctx: &Ctx<'_, P, T>) -> bool {
-        ctx.world.prefill.iter().all(|shared| shared.drained(request.key))
+        ctx.world.prefill.iter().all(|shared| shared.in_one_go(ctx.config, || shared.drained(request.key)))
     }
 
     fn give_back<P: Platform, T: Probe>(&mut self, entry: PrefillRequest, site: Site, ctx: &mut Ctx<'_, P, T>) {

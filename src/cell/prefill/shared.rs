@@ -56,9 +56,11 @@ pub struct PrefillShared<P: Platform> {
     pub rows: P::Cell<Few<RowContent, 2>>,
     /// How many tokens of each request the GPU has computed; only the overlapped loop reads it.
     pub computed: P::Cell<Few<u32, 2>>,
+    /// What `locked_tables` holds while it works on the tables.
+    lock: P::Cell<()>,
 }
 
-clone_by_field!(PrefillShared <P: Platform> { rooms, infos, outstanding, targets, poisoned, reasons, queue, rows, computed });
+clone_by_field!(PrefillShared <P: Platform> { rooms, infos, outstanding, targets, poisoned, reasons, queue, rows, computed, lock });
 
 impl<P: Platform> PrefillShared<P> {
     /// The state of a process that has just started.
@@ -74,6 +76,7 @@ impl<P: Platform> PrefillShared<P> {
             queue: Shared::new(Queue::default()),
             rows: Shared::new(Few::from_elem(RowContent::default(), scope.metadata_rows as usize)),
             computed: Shared::new(Few::from_elem(0, scope.requests.len())),
+            lock: Shared::new(()),
         }
     }
 
@@ -89,7 +92,13 @@ impl<P: Platform> PrefillShared<P> {
             queue: rehost::<_, _, Q>(&self.queue),
             rows: rehost::<_, _, Q>(&self.rows),
             computed: rehost::<_, _, Q>(&self.computed),
+            lock: rehost::<_, _, Q>(&self.lock),
         }
+    }
+
+    /// Does something to the tables: in one go with `locked_tables`, access by access without. Not to be nested.
+    pub fn in_one_go<R>(&self, config: &Config, act: impl FnOnce() -> R) -> R {
+        if config.on(Switch::LockedTables) { self.lock.with(|()| act()) } else { act() }
     }
 
     /// The status of `key`; `None` is the missing key that `check_status` raises on.

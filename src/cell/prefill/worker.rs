@@ -117,10 +117,12 @@ impl Worker {
     /// may be handled between the halves, so each is a step.
     fn take<P: Platform, T: Probe>(&mut self, ctx: &Ctx<'_, P, T>) -> bool {
         let shared = &ctx.world.prefill[usize::from(self.rank)];
-        self.taken = shared.queue.with(Queue::pop);
-        if let Some(chunk) = &self.taken {
-            shared.count(chunk.key, 1);
-        }
+        shared.in_one_go(ctx.config, || {
+            self.taken = shared.queue.with(Queue::pop);
+            if let Some(chunk) = &self.taken {
+                shared.count(chunk.key, 1);
+            }
+        });
         self.taken.is_some()
     }
 
@@ -128,20 +130,20 @@ impl Worker {
     fn begin<P: Platform, T: Probe>(&mut self, chunk: Chunk, ctx: &mut Ctx<'_, P, T>) {
         let shared = &ctx.world.prefill[usize::from(self.rank)];
         let key = chunk.key;
-        let dead = matches!(shared.status(key), None | Some(Poll::Failed));
-        let peers = shared.infos.with(|infos| infos.get(key).cloned());
-        match peers {
-            Some(peers) if !dead => {
-                let job = Job { chunk, peers, peer: 0, cursor: 0, aux_sent: false, ops: Few::new() };
-                self.proceed(job, ctx);
-            }
-            _ => {
+        let peers = shared.in_one_go(ctx.config, || {
+            let dead = matches!(shared.status(key), None | Some(Poll::Failed));
+            let peers = shared.infos.with(|infos| infos.get(key).cloned()).filter(|_| !dead);
+            if peers.is_none() {
                 // The engine erases the counter here instead of decrementing it (MC:2545).
                 shared.outstanding.with(|outstanding| outstanding.remove(key));
                 if ctx.on(Switch::SkipAcks) {
                     maybe_ack(self.rank, key, ctx);
                 }
             }
+            peers
+        });
+        if let Some(peers) = peers {
+            self.proceed(Job { chunk, peers, peer: 0, cursor: 0, aux_sent: false, ops: Few::new() }, ctx);
         }
     }
 
@@ -172,7 +174,8 @@ impl Worker {
             job.cursor = 0;
             job.aux_sent = false;
         }
-        self.conclude(&job, ctx);
+        let (world, config) = (ctx.world, ctx.config);
+        world.prefill[usize::from(self.rank)].in_one_go(config, || self.conclude(&job, ctx));
     }
 
     /// P14, P17: the chunk is everywhere. After the last one the room is Success, and every peer is told before the
@@ -203,7 +206,10 @@ impl Worker {
                 retry(&mut job, failed, ctx);
                 self.job = Some(job);
             }
-            _ => self.fail(&job, ctx),
+            _ => {
+                let (world, config) = (ctx.world, ctx.config);
+                world.prefill[usize::from(self.rank)].in_one_go(config, || self.fail(&job, ctx));
+            }
         }
     }
 

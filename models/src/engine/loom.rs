@@ -1,0 +1,138 @@
+//! Loom: every schedule of a small model, up to a number of preemptions, with weak memory.
+
+use super::shared_over_mutex;
+use ::loom::cell::UnsafeCell;
+use ::loom::sync::{Mutex, MutexGuard};
+use pagefence::lifetime::Span;
+use pagefence::platform::{Memory, Platform, State, Threads};
+use std::cell::Cell;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::sync::PoisonError;
+
+/// The platform of loom's threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Loom;
+
+/// A mutex of loom's.
+pub struct LoomCell<T>(Mutex<T>);
+
+impl<T> LoomCell<T> {
+    fn holding(value: T) -> Self {
+        Self(Mutex::new(value))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+::loom::thread_local! {
+    static ME: Cell<Option<u8>> = Cell::new(None);
+}
+
+/// Which thread of the cell runs; none while the threads are made and after they have ended.
+fn me() -> Option<u8> {
+    ME.with(Cell::get)
+}
+
+shared_over_mutex!(LoomCell, me);
+
+/// Memory whose every slot loom watches: two accesses, one of them a write, that nothing orders end the run.
+pub struct Tracked(Vec<Slot>);
+
+/// Nothing is kept in it: the oracle knows what a slot holds. What loom watches is who reaches it when.
+struct Slot(UnsafeCell<()>);
+
+// Loom's cell is not `Sync`, so that a reference to what is in it never gets to another thread. There is nothing in it, no
+// pointer into it is used, and loom runs one thread at a time.
+#[allow(unsafe_code)]
+unsafe impl Sync for Slot {}
+
+impl Tracked {
+    fn slots(&self, slots: Span) -> &[Slot] {
+        &self.0[slots.start as usize..slots.end() as usize]
+    }
+}
+
+impl Memory for Tracked {
+    fn new(slots: u32) -> Self {
+        Self((0..slots).map(|_| Slot(UnsafeCell::new(()))).collect())
+    }
+
+    fn write(&self, slots: Span) {
+        self.slots(slots).iter().for_each(|slot| slot.0.with_mut(|_| ()));
+    }
+
+    fn read(&self, slots: Span) {
+        self.slots(slots).iter().for_each(|slot| slot.0.with(|_| ()));
+    }
+}
+
+impl Clone for Tracked {
+    fn clone(&self) -> Self {
+        Self::new(self.0.len() as u32)
+    }
+}
+
+impl PartialEq for Tracked {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.len() == other.0.len()
+    }
+}
+
+impl Eq for Tracked {}
+
+impl Hash for Tracked {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.0.len().hash(hasher);
+    }
+}
+
+impl fmt::Debug for Tracked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} tracked slots", self.0.len())
+    }
+}
+
+impl Platform for Loom {
+    type Cell<T: State> = LoomCell<T>;
+    type Memory = Tracked;
+}
+
+impl Threads for Loom {
+    fn run(bodies: Vec<Box<dyn FnOnce() + Send>>) {
+        let start = |(thread, body): (usize, Box<dyn FnOnce() + Send>)| {
+            ::loom::thread::spawn(move || {
+                ME.with(|me| me.set(Some(thread as u8)));
+                body();
+            })
+        };
+        let threads: Vec<_> = bodies.into_iter().enumerate().map(start).collect();
+        for thread in threads {
+            thread.join().expect("loom ends the run when a thread panics");
+        }
+    }
+
+    fn give_way() {
+        ::loom::thread::yield_now();
+    }
+}
+
+/// The most threads of a slice: loom has room for five, and one of them starts the others.
+pub const MAX_THREADS: usize = 4;
+
+/// Runs every schedule of `execution` with at most `preemptions` preemptions; without a bound, every schedule.
+///
+/// # Panics
+/// When the engine does (a deadlock, a panic of the code, an access that nothing orders) or when `execution` ends the run
+/// that way.
+pub fn explore(preemptions: Option<usize>, execution: impl Fn() + Send + Sync + 'static) {
+    let mut builder = ::loom::model::Builder::new();
+    builder.preemption_bound = preemptions;
+    builder.max_branches = 100_000;
+    // A limit of loom's own would end the run without a word; the job keeps its own.
+    builder.max_permutations = None;
+    builder.max_duration = None;
+    builder.check(execution);
+}

@@ -1,0 +1,172 @@
+//! Shuttle: random schedules of large models, and every schedule of small ones. Sequentially consistent.
+
+use super::shared_over_mutex;
+use pagefence::platform::{Platform, State, Threads, Unwatched};
+use shuttle::scheduler::{DfsScheduler, PctScheduler, RandomScheduler, Schedule, Scheduler, Task, TaskId, UrwRandomScheduler};
+use shuttle::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, PoisonError};
+
+/// The platform of shuttle's threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Shuttle;
+
+/// A mutex of shuttle's.
+pub struct ShuttleCell<T>(Mutex<T>);
+
+impl<T> ShuttleCell<T> {
+    const fn holding(value: T) -> Self {
+        Self(Mutex::new(value))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, T> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Which thread of the cell runs: tasks are numbered as they are made, the first one makes the others.
+fn me() -> Option<u8> {
+    usize::from(shuttle::current::me()).checked_sub(1).map(|thread| thread as u8)
+}
+
+shared_over_mutex!(ShuttleCell, me);
+
+impl Platform for Shuttle {
+    type Cell<T: State> = ShuttleCell<T>;
+    type Memory = Unwatched;
+}
+
+impl Threads for Shuttle {
+    fn run(bodies: Vec<Box<dyn FnOnce() + Send>>) {
+        let threads: Vec<_> = bodies.into_iter().map(shuttle::thread::spawn).collect();
+        for thread in threads {
+            thread.join().expect("shuttle ends the run when a thread panics");
+        }
+    }
+
+    fn give_way() {
+        shuttle::thread::yield_now();
+    }
+}
+
+/// How schedules are drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Strategy {
+    /// Probabilistic concurrency testing with this bound on the depth of a bug.
+    Pct(usize),
+    /// Uniform random walk.
+    Uniform,
+    /// Each choice at random.
+    Random,
+}
+
+impl Strategy {
+    /// What is taken in turn: no single one is best at every race.
+    pub const PORTFOLIO: [Self; 4] = [Self::Pct(3), Self::Pct(5), Self::Uniform, Self::Random];
+
+    /// Its name in reports.
+    #[must_use]
+    pub fn name(self) -> String {
+        match self {
+            Self::Pct(depth) => format!("pct{depth}"),
+            Self::Uniform => "urw".to_owned(),
+            Self::Random => "random".to_owned(),
+        }
+    }
+
+    fn scheduler(self, seed: u64, executions: usize) -> Box<dyn Scheduler + Send> {
+        match self {
+            Self::Pct(depth) => Box::new(PctScheduler::new_from_seed(seed, depth, executions)),
+            Self::Uniform => Box::new(UrwRandomScheduler::new_from_seed(seed, executions)),
+            Self::Random => Box::new(RandomScheduler::new_from_seed(seed, executions)),
+        }
+    }
+}
+
+fn config() -> shuttle::Config {
+    let mut config = shuttle::Config::new();
+    config.stack_size = 1 << 19;
+    config.failure_persistence = shuttle::FailurePersistence::None;
+    config
+}
+
+/// Runs `executions` executions of `execution` on schedules drawn by `strategy` from `seed`.
+///
+/// # Panics
+/// When the engine does: a deadlock, a panic of the code, too many steps.
+pub fn draw(strategy: Strategy, seed: u64, executions: usize, execution: impl Fn() + Send + Sync + 'static) {
+    shuttle::Runner::new(strategy.scheduler(seed, executions), config()).run(execution);
+}
+
+/// Runs every schedule of `execution`, depth first, `at_most` of them; returns how many it ran.
+///
+/// # Panics
+/// As [`draw`].
+pub fn exhaust(at_most: usize, execution: impl Fn() + Send + Sync + 'static) -> usize {
+    shuttle::Runner::new(DfsScheduler::new(Some(at_most), false), config()).run(execution)
+}
+
+/// Runs one execution as `scheduler` has it.
+///
+/// # Panics
+/// As [`draw`].
+pub(super) fn once(scheduler: impl Scheduler + 'static, execution: impl Fn() + Send + Sync + 'static) {
+    shuttle::Runner::new(scheduler, config()).run(execution);
+}
+
+/// About how many schedules `execution` has: Knuth's estimate over `samples` random walks down the tree of choices.
+///
+/// # Panics
+/// As [`draw`].
+#[must_use]
+pub fn estimate(seed: u64, samples: usize, execution: impl Fn() + Send + Sync + 'static) -> f64 {
+    let leaves = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let knuth = Knuth {
+        walk: RandomScheduler::new_from_seed(seed, samples),
+        product: 0.0,
+        leaves: Arc::clone(&leaves),
+    };
+    once(knuth, execution);
+    let leaves = leaves.lock().unwrap_or_else(PoisonError::into_inner);
+    leaves.iter().sum::<f64>() / leaves.len().max(1) as f64
+}
+
+/// Walks at random and multiplies the numbers of choices.
+struct Knuth {
+    walk: RandomScheduler,
+    product: f64,
+    leaves: Arc<std::sync::Mutex<Vec<f64>>>,
+}
+
+impl Knuth {
+    fn end_walk(&mut self) {
+        if self.product > 0.0 {
+            self.leaves.lock().unwrap_or_else(PoisonError::into_inner).push(self.product);
+        }
+    }
+}
+
+impl Drop for Knuth {
+    fn drop(&mut self) {
+        self.end_walk();
+    }
+}
+
+impl Scheduler for Knuth {
+    fn new_execution(&mut self) -> Option<Schedule> {
+        self.end_walk();
+        self.product = 1.0;
+        self.walk.new_execution().or_else(|| {
+            self.product = 0.0;
+            None
+        })
+    }
+
+    fn next_task(&mut self, runnable: &[&Task], current: Option<TaskId>, yields: bool) -> Option<TaskId> {
+        self.product *= runnable.len() as f64;
+        self.walk.next_task(runnable, current, yields)
+    }
+
+    fn next_u64(&mut self) -> u64 {
+        self.walk.next_u64()
+    }
+}

@@ -1,0 +1,93 @@
+//! Jobs in processes of their own: loom aborts the process on a deadlock, and may not do so to the results of others.
+
+use crate::job::{Ending, Job, Report};
+use serde_json::{from_slice, to_writer};
+use std::io::{self, Read, Write};
+use std::path::Path;
+use std::process::{Command, ExitCode, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+use std::time::Instant;
+
+/// How to start a worker: a program and its arguments.
+#[derive(Clone, Debug)]
+pub struct Worker<'a> {
+    /// The program.
+    pub program: &'a Path,
+    /// What makes it a worker.
+    pub arguments: &'a [&'a str],
+}
+
+/// The worker's side: a job from standard input, its report to standard output.
+#[must_use]
+pub fn worker() -> ExitCode {
+    // A panic is how an engine ends a run. What it says is in the report.
+    std::panic::set_hook(Box::new(|_| {}));
+    let mut text = Vec::new();
+    let job = io::stdin().read_to_end(&mut text).ok().and_then(|_| from_slice::<Job>(&text).ok());
+    let Some(Ok(report)) = job.map(|job| job.run()) else { return ExitCode::from(2) };
+    let mut out = io::stdout().lock();
+    let written = to_writer(&mut out, &report).is_ok() && out.flush().is_ok();
+    // Coroutines that an engine has left unfinished are not to be torn down.
+    std::process::exit(i32::from(!written));
+}
+
+/// Runs `job` in a worker. A worker that dies is an [`Ending::Failed`].
+#[must_use]
+pub fn run(job: &Job, worker: &Worker<'_>) -> Report {
+    let began = Instant::now();
+    let failed = |why: String| Report {
+        job: job.clone(),
+        ending: Ending::Failed(why),
+        executions: 0,
+        schedules: None,
+        milliseconds: began.elapsed().as_millis() as u64,
+        met: Vec::new(),
+    };
+    match output(job, worker) {
+        Err(error) => failed(format!("the worker could not be started: {error}")),
+        Ok(output) => from_slice(&output.stdout).unwrap_or_else(|_| failed(last_words(&output))),
+    }
+}
+
+fn output(job: &Job, worker: &Worker<'_>) -> io::Result<Output> {
+    let mut child = Command::new(worker.program)
+        .args(worker.arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    if let Some(mut input) = child.stdin.take() {
+        to_writer(&mut input, job)?;
+    }
+    child.wait_with_output()
+}
+
+fn last_words(output: &Output) -> String {
+    let said = String::from_utf8_lossy(&output.stderr);
+    let said = said.trim().lines().last().unwrap_or("without a word").to_owned();
+    format!("the engine took its process down ({}): {said}", output.status)
+}
+
+/// Runs `jobs`, so many at a time; tells `done` of each report as it comes, and returns them in the order of the jobs.
+///
+/// # Panics
+/// When `done` does.
+pub fn run_all(jobs: &[Job], parallel: usize, worker: &Worker<'_>, done: impl Fn(&Report) + Sync) -> Vec<Report> {
+    let next = AtomicUsize::new(0);
+    let reports = Mutex::new(vec![None; jobs.len()]);
+    thread::scope(|scope| {
+        for _ in 0..parallel.clamp(1, jobs.len().max(1)) {
+            scope.spawn(|| {
+                while let Some((at, job)) = jobs.iter().enumerate().nth(next.fetch_add(1, Ordering::Relaxed)) {
+                    let report = run(job, worker);
+                    done(&report);
+                    reports.lock().unwrap_or_else(PoisonError::into_inner)[at] = Some(report);
+                }
+            });
+        }
+    });
+    let reports = reports.into_inner().unwrap_or_else(PoisonError::into_inner);
+    reports.into_iter().flatten().collect()
+}

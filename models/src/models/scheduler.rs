@@ -1,0 +1,87 @@
+//! The scheduler loops against the threads that write under them: overlapped results, who owns a batch's pages, metadata
+//! rows that somebody else fills (protocol 2.2, 3.2, P8 to P12, D11, D15).
+
+use super::{ADMITTED, TO_DECODE, TO_PREFILL, WORKER};
+use crate::model::{Model, Slice};
+use pagefence::cell::Actor::{Abort, DecodeScheduler, DecodeThread, Fabric, PrefillScheduler, Worker};
+use pagefence::cell::Step;
+
+const OVERLAP: &str = "
+prefill_pages = 2
+decode_pages = 3
+chunk = 1
+overlap = true
+faults = { aborts = 1 }
+timers = { waiting = 1, release = 1, prealloc = 1 }
+requests = [{ prompt = 2, max_new = 1 }]
+";
+
+const ROW: &str = "
+prefill_pages = 2
+decode_pages = 2
+metadata_rows = 1
+aux_by_message = true
+faults = { aborts = 1 }
+timers = { waiting = 1, release = 1, prealloc = 1 }
+requests = [{ prompt = 1, max_new = 1 }, { prompt = 1, max_new = 1 }]
+";
+
+const BATCH: &str = "
+prefill_pages = 2
+decode_pages = 3
+faults = { aborts = 1 }
+timers = { waiting = 1, release = 1, prealloc = 1 }
+requests = [{ prompt = 1, max_new = 2 }, { prompt = 1, max_new = 2 }]
+";
+
+pub(crate) fn model() -> Model {
+    let landed: Vec<Step> = [&ADMITTED[..], &[Step::Prefill, WORKER, WORKER, Step::Land { op: 0, piece: 0 }]].concat();
+    Model {
+        name: "scheduler",
+        about: "the scheduler loops against the threads that write under them; overlapped results; who owns a batch's pages",
+        slices: vec![
+            Slice::new(
+                "early-send",
+                "a chunk is queued while the forward that fills it runs (P9, P10; S28)",
+                OVERLAP,
+                &ADMITTED,
+                &[(PrefillScheduler, 3), (Worker(0), 3), (Fabric, 1)],
+            ),
+            Slice::new(
+                "aborted-batch",
+                "a client leaves while its forward runs and its first chunk is sent (P12; S20)",
+                OVERLAP,
+                &[&ADMITTED[..], &[Step::Prefill, Step::Prefill, Step::ForwardEnds]].concat(),
+                &[(Abort(0), 1), (PrefillScheduler, 3), (Worker(0), 2), (Fabric, 1)],
+            ),
+            Slice::new(
+                "row-meets-commit",
+                "metadata comes as a message while decode looks at the row (D11, 5 AUX_DATA; S31, S32)",
+                ROW,
+                &[&landed[..], &[WORKER]].concat(),
+                &[(DecodeThread(0), 2), (DecodeScheduler, 2)],
+            ),
+            Slice::new(
+                "row-meets-next-owner",
+                "metadata comes as a message while its row changes hands (D12, D13, 5 AUX_DATA; S31, M01, M02)",
+                ROW,
+                &[&landed[..], &[WORKER, Step::Abort(0), Step::Submit, Step::Decode, Step::Prefill, TO_PREFILL, TO_PREFILL]]
+                    .concat(),
+                &[(DecodeThread(0), 2), (DecodeScheduler, 3)],
+            ),
+            Slice::new(
+                "batch-meets-landing",
+                "decode runs one request while the pages of another land (D14, D15)",
+                BATCH,
+                &[
+                    &landed[..],
+                    &[WORKER, Step::Land { op: 0, piece: 0 }, WORKER, TO_DECODE, Step::Submit, Step::Prefill],
+                    &[Step::Decode, TO_PREFILL, Step::Prefill, WORKER, WORKER],
+                ]
+                .concat(),
+                &[(DecodeScheduler, 2), (Fabric, 1), (Worker(0), 1), (DecodeThread(0), 1)],
+            ),
+        ],
+        wholes: ["overlap", "rows", "aux-message", "chunks"].map(Slice::whole).to_vec(),
+    }
+}

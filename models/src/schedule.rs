@@ -1,0 +1,96 @@
+//! A schedule of our own: which thread made which access, in order.
+
+use serde::{Deserialize, Serialize};
+
+/// One access to shared state.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Access {
+    /// The thread: its place in the list of shifts.
+    pub thread: u8,
+    /// What it reached: the type of the shared cell.
+    pub cell: String,
+}
+
+/// The accesses of a run, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Schedule {
+    /// The accesses.
+    pub accesses: Vec<Access>,
+}
+
+impl Schedule {
+    /// How often it goes from one thread to another.
+    #[must_use]
+    pub fn switches(&self) -> usize {
+        self.accesses.windows(2).filter(|pair| pair[0].thread != pair[1].thread).count()
+    }
+
+    /// How many accesses it has.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.accesses.len()
+    }
+
+    /// Whether it has none.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.accesses.is_empty()
+    }
+
+    /// Stretches of one thread: the thread, and how many accesses.
+    #[must_use]
+    pub fn stretches(&self) -> Vec<(u8, usize)> {
+        let mut stretches: Vec<(u8, usize)> = Vec::new();
+        for access in &self.accesses {
+            match stretches.last_mut() {
+                Some((thread, count)) if *thread == access.thread => *count += 1,
+                _ => stretches.push((access.thread, 1)),
+            }
+        }
+        stretches
+    }
+}
+
+/// `Table<Poll>` for the full name of the type.
+#[must_use]
+pub fn short_name(full: &str) -> String {
+    let mut short = String::new();
+    let mut word = String::new();
+    for letter in full.chars() {
+        match letter {
+            ':' => word.clear(),
+            letter if letter.is_alphanumeric() || letter == '_' => word.push(letter),
+            letter => {
+                short.push_str(&word);
+                short.push(letter);
+                word.clear();
+            }
+        }
+    }
+    short + &word
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn schedule(threads: &[u8]) -> Schedule {
+        let access = |thread: &u8| Access { thread: *thread, cell: String::new() };
+        Schedule { accesses: threads.iter().map(access).collect() }
+    }
+
+    #[test]
+    fn stretches_and_switches_are_counted() {
+        let schedule = schedule(&[0, 0, 1, 0, 0, 0]);
+        assert_eq!(schedule.stretches(), [(0, 2), (1, 1), (0, 3)]);
+        assert_eq!(schedule.switches(), 2);
+    }
+
+    #[test]
+    fn a_type_is_named_without_its_path() {
+        assert_eq!(short_name("pagefence::cell::room::Table<pagefence::cell::room::Poll>"), "Table<Poll>");
+        assert_eq!(short_name("u8"), "u8");
+    }
+}

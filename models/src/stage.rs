@@ -1,0 +1,99 @@
+//! One execution: a script leads up, threads race, a drain shows what came of it.
+
+use crate::record;
+use pagefence::cell::{Config, Listener, Shift, Site, Step, Watched, Worked, World, work};
+use pagefence::explore::{Serving, Signature, Tail, Walker, replay};
+use pagefence::lifetime::{Event, Violation};
+use pagefence::platform::Threads;
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The bound of the drain that follows the threads.
+const DRAIN: usize = 4096;
+
+/// Where threads race: the state that a script led to, and who works from there.
+#[derive(Debug)]
+pub struct Stage {
+    serving: Serving,
+    /// Behind a lock since engines want what they run to be shared between threads; they do not do so at once.
+    start: Mutex<Watched>,
+    shifts: Vec<Shift>,
+}
+
+impl Clone for Stage {
+    fn clone(&self) -> Self {
+        Self { serving: self.serving.clone(), start: Mutex::new(self.start().clone()), shifts: self.shifts.clone() }
+    }
+}
+
+impl Stage {
+    /// The stage after `lead_up`, of which steps that are not enabled under this profile are left out.
+    #[must_use]
+    pub fn new(config: Config, lead_up: &[Step], shifts: &[Shift]) -> Self {
+        let serving = Serving::new(config);
+        let mut walker = Walker::new(&serving);
+        for step in lead_up {
+            if walker.enabled().contains(step) {
+                walker.take(step);
+            }
+        }
+        let start = walker.state().clone();
+        Self { serving, start: Mutex::new(start), shifts: shifts.to_vec() }
+    }
+
+    fn start(&self) -> MutexGuard<'_, Watched> {
+        self.start.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Who works.
+    #[must_use]
+    pub fn shifts(&self) -> &[Shift] {
+        &self.shifts
+    }
+
+    /// The switches and the scope.
+    #[must_use]
+    pub const fn config(&self) -> &Config {
+        self.serving.config()
+    }
+
+    /// Runs it once on the threads of `P`, and returns what was violated, each signature once. What the threads access
+    /// and do is left in the [record].
+    pub fn execute<P: Threads>(&self) -> Vec<Violation>
+    where
+        World<P>: Send + Sync,
+        P::Cell<u8>: Send + Sync,
+    {
+        record::begin();
+        let listener: Listener =
+            Arc::new(|thread: usize, site: Site, event: &Event| record::event(thread as u8, site, event));
+        let Worked { watched, violations, .. } =
+            work::<P>(&self.start(), self.config(), &self.shifts, Some(listener));
+        let mut seen: Vec<Violation> = Vec::new();
+        let mut see = |violations: &[Violation]| {
+            for violation in violations {
+                let signature = Signature::from(violation);
+                if !seen.iter().any(|known| Signature::from(known) == signature) {
+                    seen.push(violation.clone());
+                }
+            }
+        };
+        see(&violations);
+        Walker::at(&self.serving, watched).drain(DRAIN, |moment| {
+            see(moment.violations());
+            ControlFlow::Continue(())
+        });
+        seen
+    }
+}
+
+/// Whether `script` shows `signature` already without threads.
+#[must_use]
+pub fn shows_without_threads(config: &Config, script: &[Step], signature: Signature) -> bool {
+    let mut shown = false;
+    replay(&Serving::new(config.clone()), script, Tail::Drain { bound: DRAIN }, |moment| {
+        shown |= moment.violations().iter().any(|violation| Signature::from(violation) == signature);
+        ControlFlow::Continue(())
+    });
+    shown
+}
