@@ -6,7 +6,7 @@ fn main(){
   let mut p=a[1].split(' '); let mut profile=Profile::preset(p.next().unwrap()).unwrap(); for s in p {profile=profile.set(s).unwrap();}
   let ms:u64=a[2].parse().unwrap(); let whole=a[3]=="whole"; let only=a.get(4);
   let mut jobs=vec![];
-  for m in all(){ for s in if whole {&m.wholes} else {&m.slices} { if only.is_none_or(|o|o.split(',').any(|o|s.name==o||m.name==o)) {jobs.push(Job{model:m.name.into(),slice:s.name.clone(),whole,profile:profile.clone(),engine,seed:1,executions:u64::MAX,milliseconds:Some(ms),until:vec![]});} } }
+  for m in all(){ for s in if whole {&m.wholes} else {&m.slices} { if only.is_none_or(|o|o.split(',').any(|o|s.name==o||m.name==o)) {jobs.push(Job{model:m.name.into(),slice:s.name.clone(),profile:profile.clone(),engine,seed:1,executions:u64::MAX,milliseconds:Some(ms),until:vec![]});} } }
   let exe=std::env::current_exe().unwrap(); let prog=exe.parent().unwrap().parent().unwrap().join("pagefence-model-worker");
   run_all(&jobs,2,&Worker{program:&prog,arguments:&[]},|r|{
     println!("{}/{} {:?} {} exec {} ms sched {:?}",r.job.model,r.job.slice,r.ending,r.executions,r.milliseconds,r.schedules);

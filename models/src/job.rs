@@ -44,8 +44,6 @@ pub struct Job {
     pub model: String,
     /// The slice or whole cell of it.
     pub slice: String,
-    /// Whether it is a whole cell.
-    pub whole: bool,
     /// The profile.
     pub profile: Profile,
     /// The engine.
@@ -210,8 +208,7 @@ impl Job {
     /// # Errors
     /// When there is none.
     pub fn slice(&self) -> Result<Slice, JobError> {
-        let slices = model::find(&self.model).map(|model| if self.whole { model.wholes } else { model.slices });
-        let found = slices.and_then(|slices| slices.into_iter().find(|slice| slice.name == self.slice));
+        let found = model::find(&self.model).and_then(|model| model.slice(&self.slice));
         found.ok_or_else(|| JobError::NoSlice { model: self.model.clone(), slice: self.slice.clone() })
     }
 

@@ -16,6 +16,17 @@ pub struct Model {
     pub slices: Vec<Slice>,
     /// Whole cells, every thread and several requests.
     pub wholes: Vec<Slice>,
+    /// Moments at which something breaks its word that no protocol can do without: no profile holds there. They show that the
+    /// engines would see it.
+    pub broken: Vec<Slice>,
+}
+
+impl Model {
+    /// The slice or whole cell called `name`.
+    #[must_use]
+    pub fn slice(&self, name: &str) -> Option<Slice> {
+        self.slices.iter().chain(&self.wholes).chain(&self.broken).find(|slice| slice.name == name).cloned()
+    }
 }
 
 /// A moment of the protocol: what leads up to it, and who races through it.

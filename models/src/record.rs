@@ -29,10 +29,15 @@ pub fn begin() {
 
 /// Thread number `thread` makes an access to a `T`.
 pub fn access<T>(thread: u8) {
-    RECORD.with_borrow_mut(|record| record.accesses.push((thread, std::any::type_name::<T>())));
+    step(thread, std::any::type_name::<T>());
 }
 
-/// How many accesses have been made.
+/// Thread number `thread` does `what`.
+pub fn step(thread: u8, what: &'static str) {
+    RECORD.with_borrow_mut(|record| record.accesses.push((thread, what)));
+}
+
+/// How many entries the schedule has so far.
 #[must_use]
 pub fn accesses() -> usize {
     RECORD.with_borrow(|record| record.accesses.len())
@@ -40,7 +45,10 @@ pub fn accesses() -> usize {
 
 /// Thread number `thread` did something that the oracle hears.
 pub fn event(thread: u8, site: Site, event: &Event) {
-    RECORD.with_borrow_mut(|record| record.events.push((thread, site, event.clone())));
+    RECORD.with_borrow_mut(|record| {
+        record.accesses.push((thread, site.name()));
+        record.events.push((thread, site, event.clone()));
+    });
 }
 
 /// What the threads did, in order.
@@ -56,7 +64,7 @@ pub fn schedule() -> Schedule {
         accesses: record
             .accesses
             .iter()
-            .map(|(thread, cell)| Access { thread: *thread, cell: short_name(cell) })
+            .map(|(thread, did)| Access { thread: *thread, did: short_name(did) })
             .collect(),
     })
 }

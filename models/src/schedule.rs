@@ -1,15 +1,16 @@
-//! A schedule of our own: which thread made which access, in order.
+//! A schedule of our own: which thread did what, in order.
 
 use serde::{Deserialize, Serialize};
 
-/// One access to shared state.
+/// What a thread did between two points at which another one could have come first.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Access {
     /// The thread: its place in the list of shifts.
     pub thread: u8,
-    /// What it reached: the type of the shared cell.
-    pub cell: String,
+    /// What it reached, the type of a shared cell: `Table<Poll>`; or the step of the protocol that it took: `WorkerPost`.
+    /// Steps are not scheduling points, but where they come among the accesses matters to the oracle.
+    pub did: String,
 }
 
 /// The accesses of a run, in order.
@@ -77,7 +78,7 @@ mod tests {
     use super::*;
 
     fn schedule(threads: &[u8]) -> Schedule {
-        let access = |thread: &u8| Access { thread: *thread, cell: String::new() };
+        let access = |thread: &u8| Access { thread: *thread, did: String::new() };
         Schedule { accesses: threads.iter().map(access).collect() }
     }
 

@@ -95,7 +95,7 @@ mod tests {
     use super::*;
 
     fn schedule(threads: &[u8]) -> Schedule {
-        let access = |thread: &u8| Access { thread: *thread, cell: String::new() };
+        let access = |thread: &u8| Access { thread: *thread, did: String::new() };
         Schedule { accesses: threads.iter().map(access).collect() }
     }
 

@@ -1,6 +1,6 @@
 //! One thread, no locks: the cell as a value.
 
-use super::{Platform, Shared, State, Unwatched};
+use super::{NoLock, Platform, Shared, State, Unwatched};
 use std::cell::RefCell;
 use std::hash::{Hash, Hasher};
 
@@ -48,5 +48,6 @@ impl<T: State> Shared<T> for LocalCell<T> {
 
 impl Platform for Local {
     type Cell<T: State> = LocalCell<T>;
+    type Lock = NoLock;
     type Memory = Unwatched;
 }

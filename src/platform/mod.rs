@@ -8,7 +8,7 @@ mod local;
 mod threads;
 
 pub use local::{Local, LocalCell};
-pub use threads::{Std, StdCell};
+pub use threads::{Std, StdCell, StdLock};
 
 use crate::lifetime::Span;
 use std::fmt::Debug;
@@ -60,10 +60,36 @@ impl Memory for Unwatched {
     fn read(&self, _: Span) {}
 }
 
+/// A lock around several accesses, for designs that have one.
+pub trait Lock: Clone + Eq + Hash + Debug + Send {
+    /// A lock that nobody holds.
+    fn new() -> Self;
+    /// Does something while no other thread does anything under this lock. Not to be nested.
+    fn hold<R>(&self, act: impl FnOnce() -> R) -> R;
+}
+
+/// A lock where there are no threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct NoLock;
+
+impl Lock for NoLock {
+    #[inline]
+    fn new() -> Self {
+        Self
+    }
+
+    #[inline]
+    fn hold<R>(&self, act: impl FnOnce() -> R) -> R {
+        act()
+    }
+}
+
 /// How shared state is held.
 pub trait Platform: 'static {
     /// The cell that holds a `T`.
     type Cell<T: State>: Shared<T>;
+    /// The lock.
+    type Lock: Lock;
     /// The memory that devices write and read.
     type Memory: Memory;
 }

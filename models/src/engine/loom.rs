@@ -1,6 +1,6 @@
 //! Loom: every schedule of a small model, up to a number of preemptions, with weak memory.
 
-use super::shared_over_mutex;
+use super::{lock_over_mutex, shared_over_mutex};
 use ::loom::cell::UnsafeCell;
 use ::loom::sync::{Mutex, MutexGuard};
 use pagefence::lifetime::Span;
@@ -26,6 +26,12 @@ impl<T> LoomCell<T> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+/// A mutex of loom's around nothing.
+#[derive(Debug)]
+pub struct LoomLock(Mutex<()>);
+
+lock_over_mutex!(LoomLock, me);
 
 ::loom::thread_local! {
     static ME: Cell<Option<u8>> = Cell::new(None);
@@ -97,16 +103,18 @@ impl fmt::Debug for Tracked {
 
 impl Platform for Loom {
     type Cell<T: State> = LoomCell<T>;
+    type Lock = LoomLock;
     type Memory = Tracked;
 }
 
 impl Threads for Loom {
     fn run(bodies: Vec<Box<dyn FnOnce() + Send>>) {
         let start = |(thread, body): (usize, Box<dyn FnOnce() + Send>)| {
-            ::loom::thread::spawn(move || {
+            let work = move || {
                 ME.with(|me| me.set(Some(thread as u8)));
                 body();
-            })
+            };
+            ::loom::thread::Builder::new().stack_size(THREAD_STACK).spawn(work).expect("loom has room for this thread")
         };
         let threads: Vec<_> = bodies.into_iter().enumerate().map(start).collect();
         for thread in threads {
@@ -118,6 +126,11 @@ impl Threads for Loom {
         ::loom::thread::yield_now();
     }
 }
+
+/// The stack of a thread, in words, and that of the thread that makes the others, in bytes. Loom's own default of 32 KiB is
+/// too small for a scheduler, and it lets nobody choose that of the first thread.
+const THREAD_STACK: usize = 1 << 16;
+const FIRST_STACK: usize = 1 << 20;
 
 /// The most threads of a slice: loom has room for five, and one of them starts the others.
 pub const MAX_THREADS: usize = 4;
@@ -134,5 +147,5 @@ pub fn explore(preemptions: Option<usize>, execution: impl Fn() + Send + Sync + 
     // A limit of loom's own would end the run without a word; the job keeps its own.
     builder.max_permutations = None;
     builder.max_duration = None;
-    builder.check(execution);
+    builder.check(move || stacker::grow(FIRST_STACK, &execution));
 }

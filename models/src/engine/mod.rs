@@ -50,4 +50,44 @@ macro_rules! shared_over_mutex {
         }
     };
 }
+/// Implements a lock over a mutex of an engine. To take it and to give it back are recorded.
+macro_rules! lock_over_mutex {
+    ($lock:ident, $me:path) => {
+        impl pagefence::platform::Lock for $lock {
+            fn new() -> Self {
+                Self(Mutex::new(()))
+            }
+
+            fn hold<R>(&self, act: impl FnOnce() -> R) -> R {
+                let guard = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+                let thread = $me();
+                thread.inspect(|thread| crate::record::step(*thread, "lock"));
+                let result = act();
+                drop(guard);
+                thread.inspect(|thread| crate::record::step(*thread, "unlock"));
+                result
+            }
+        }
+
+        impl Clone for $lock {
+            fn clone(&self) -> Self {
+                pagefence::platform::Lock::new()
+            }
+        }
+
+        /// All locks are alike: what one guards is elsewhere.
+        impl PartialEq for $lock {
+            fn eq(&self, _: &Self) -> bool {
+                true
+            }
+        }
+
+        impl Eq for $lock {}
+
+        impl std::hash::Hash for $lock {
+            fn hash<H: std::hash::Hasher>(&self, _: &mut H) {}
+        }
+    };
+}
+use lock_over_mutex;
 use shared_over_mutex;

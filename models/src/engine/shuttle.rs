@@ -1,27 +1,44 @@
 //! Shuttle: random schedules of large models, and every schedule of small ones. Sequentially consistent.
 
-use super::shared_over_mutex;
+use super::{lock_over_mutex, shared_over_mutex};
 use pagefence::platform::{Platform, State, Threads, Unwatched};
 use shuttle::scheduler::{DfsScheduler, PctScheduler, RandomScheduler, Schedule, Scheduler, Task, TaskId, UrwRandomScheduler};
-use shuttle::sync::{Mutex, MutexGuard};
-use std::sync::{Arc, PoisonError};
+use shuttle::sync::Mutex;
+use shuttle::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, PoisonError, TryLockError};
 
 /// The platform of shuttle's threads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shuttle;
 
-/// A mutex of shuttle's.
-pub struct ShuttleCell<T>(Mutex<T>);
+/// State behind a point at which shuttle may let another thread come first. One access is one such point: a mutex of
+/// shuttle's would be two, and a thread could be held up with the lock in its hand.
+pub struct ShuttleCell<T> {
+    point: AtomicBool,
+    content: std::sync::Mutex<T>,
+}
 
 impl<T> ShuttleCell<T> {
     const fn holding(value: T) -> Self {
-        Self(Mutex::new(value))
+        Self { point: AtomicBool::new(false), content: std::sync::Mutex::new(value) }
     }
 
-    fn lock(&self) -> MutexGuard<'_, T> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Never waits: shuttle runs one thread at a time, and no access is within another.
+    fn lock(&self) -> std::sync::MutexGuard<'_, T> {
+        self.point.load(Ordering::SeqCst);
+        match self.content.try_lock() {
+            Ok(content) => content,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => unreachable!("an access within an access"),
+        }
     }
 }
+
+/// A mutex of shuttle's around nothing.
+#[derive(Debug)]
+pub struct ShuttleLock(Mutex<()>);
+
+lock_over_mutex!(ShuttleLock, me);
 
 /// Which thread of the cell runs: tasks are numbered as they are made, the first one makes the others.
 fn me() -> Option<u8> {
@@ -32,6 +49,7 @@ shared_over_mutex!(ShuttleCell, me);
 
 impl Platform for Shuttle {
     type Cell<T: State> = ShuttleCell<T>;
+    type Lock = ShuttleLock;
     type Memory = Unwatched;
 }
 

@@ -131,5 +131,6 @@ pub(crate) fn model() -> Model {
             ),
         ],
         wholes: ["rooms", "rejection", "timeouts", "pairs"].map(Slice::whole).to_vec(),
+        broken: Vec::new(),
     }
 }

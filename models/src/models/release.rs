@@ -126,5 +126,6 @@ pub(crate) fn model() -> Model {
             ),
         ],
         wholes: ["abort", "late-abort", "fan-in", "loss"].map(Slice::whole).to_vec(),
+        broken: Vec::new(),
     }
 }

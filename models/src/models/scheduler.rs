@@ -83,5 +83,6 @@ pub(crate) fn model() -> Model {
             ),
         ],
         wholes: ["overlap", "rows", "aux-message", "chunks"].map(Slice::whole).to_vec(),
+        broken: Vec::new(),
     }
 }

@@ -7,7 +7,7 @@ use crate::cell::switch::Switch;
 use crate::cell::world::{Config, Ctx, Probe, rehost};
 use crate::few::{Few, clone_by_field};
 use crate::lifetime::Verdict;
-use crate::platform::{Platform, Shared};
+use crate::platform::{Lock, Platform, Shared};
 use derive_where::derive_where;
 
 /// An armed abort: which acknowledgements have come (`_deferred_abort_ack_tracker`).
@@ -47,7 +47,7 @@ pub struct DecodeShared<P: Platform> {
     /// Which room each metadata row is reserved for; only `aux_validated` reads it from another thread.
     pub owners: P::Cell<Few<Option<RoomKey>, 2>>,
     /// What `locked_tables` holds while it works on the tables.
-    lock: P::Cell<()>,
+    lock: P::Lock,
 }
 
 clone_by_field!(DecodeShared <P: Platform> { rooms, responses, armed, generation, reasons, rows, owners, lock });
@@ -64,7 +64,7 @@ impl<P: Platform> DecodeShared<P> {
             reasons: Shared::new(Table::default()),
             rows: Shared::new(Few::from_elem(RowContent::default(), scope.metadata_rows as usize)),
             owners: Shared::new(Few::from_elem(None, scope.metadata_rows as usize)),
-            lock: Shared::new(()),
+            lock: Lock::new(),
         }
     }
 
@@ -78,13 +78,13 @@ impl<P: Platform> DecodeShared<P> {
             reasons: rehost::<_, _, Q>(&self.reasons),
             rows: rehost::<_, _, Q>(&self.rows),
             owners: rehost::<_, _, Q>(&self.owners),
-            lock: rehost::<_, _, Q>(&self.lock),
+            lock: Lock::new(),
         }
     }
 
     /// Does something to the tables: in one go with `locked_tables`, access by access without. Not to be nested.
     pub fn in_one_go<R>(&self, config: &Config, act: impl FnOnce() -> R) -> R {
-        if config.on(Switch::LockedTables) { self.lock.with(|()| act()) } else { act() }
+        if config.on(Switch::LockedTables) { self.lock.hold(act) } else { act() }
     }
 
     /// The status of `key`; `None` is the missing key that `check_status` raises on.

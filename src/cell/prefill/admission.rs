@@ -41,14 +41,15 @@ impl PrefillScheduler {
         let planted = planted.filter(|by| too_long.is_none() || by.shape() != Shape::AtResult);
         let shape = planted.or(too_long).map(Producer::shape);
         let prompt = spec.prompt;
-        if shape.is_some_and(|shape| shape != Shape::AtResult) {
-            self.decide(request, Verdict::Rejected, Site::PrefillReject, ctx);
-        }
         if shape == Some(Shape::Immediate) {
-            refuse(request, ctx);
+            self.refuse(request, ctx);
             return;
         }
         let placeholder = shape.is_some_and(Shape::replaces_prompt);
+        // Behind a door the decision is made there. Without one it is made here, and nobody acts on it.
+        if shape.is_some_and(|shape| shape != Shape::AtResult) && !(placeholder && ctx.on(Switch::Door)) {
+            self.decide(request, Verdict::Rejected, Site::PrefillReject, ctx);
+        }
         self.requests.push(PrefillRequest {
             request,
             key: ctx.config.key(request),
@@ -70,12 +71,12 @@ impl PrefillScheduler {
     fn admit<P: Platform, T: Probe>(&mut self, at: usize, ctx: &mut Ctx<'_, P, T>) -> bool {
         let (request, key) = (self.requests[at].request, self.requests[at].key);
         if ctx.on(Switch::Door) && self.requests[at].to_finish.is_some() {
-            refuse(request, ctx);
+            self.refuse(request, ctx);
             return false;
         }
         // `_check_if_req_exceed_kv_capacity` (P1) looks at the prompt of now: a placeholder passes.
         if self.requests[at].prompt > ctx.config.scope.prefill_limit() {
-            refuse(request, ctx);
+            self.refuse(request, ctx);
             return false;
         }
         for shared in &ctx.world.prefill {
@@ -86,6 +87,14 @@ impl PrefillScheduler {
         entry.stage = PrefillStage::Bootstrap;
         entry.timer = (limit > 0).then_some(limit);
         true
+    }
+
+    /// An error is streamed and nothing else happens: no sender, and decode is not told (P0, P1). What is answered is
+    /// what is decided: until then, another reason may come first.
+    fn refuse<P: Platform, T: Probe>(&self, request: u8, ctx: &mut Ctx<'_, P, T>) {
+        prefill_reply(request, Reply::error(Verdict::Rejected), ctx);
+        self.decide(request, Verdict::Rejected, Site::PrefillReject, ctx);
+        tell_peers(ctx.config.key(request), Verdict::Rejected, ctx);
     }
 
     /// `abort_request` (protocol 7): what it does depends on the queue that the request is in.
@@ -186,12 +195,6 @@ impl PrefillScheduler {
         self.clear_sender(key, ctx);
         self.release(at, site, ctx);
     }
-}
-
-/// An error is streamed and nothing else happens: no sender, and decode is not told (P0, P1).
-fn refuse<P: Platform, T: Probe>(request: u8, ctx: &mut Ctx<'_, P, T>) {
-    prefill_reply(request, Reply::error(Verdict::Rejected), ctx);
-    tell_peers(ctx.config.key(request), Verdict::Rejected, ctx);
 }
 
 /// `notify_peer`: decode hears of a failure at once, or, when its handshake has not come yet, in answer to that.

@@ -8,7 +8,7 @@ use crate::cell::switch::Switch;
 use crate::cell::world::{Config, Ctx, Probe, rehost};
 use crate::few::{Few, clone_by_field};
 use crate::lifetime::{Slots, Verdict};
-use crate::platform::{Platform, Shared};
+use crate::platform::{Lock, Platform, Shared};
 use derive_where::derive_where;
 
 /// A `TransferKVChunk`: pages that are ready to be sent.
@@ -57,7 +57,7 @@ pub struct PrefillShared<P: Platform> {
     /// How many tokens of each request the GPU has computed; only the overlapped loop reads it.
     pub computed: P::Cell<Few<u32, 2>>,
     /// What `locked_tables` holds while it works on the tables.
-    lock: P::Cell<()>,
+    lock: P::Lock,
 }
 
 clone_by_field!(PrefillShared <P: Platform> { rooms, infos, outstanding, targets, poisoned, reasons, queue, rows, computed, lock });
@@ -76,7 +76,7 @@ impl<P: Platform> PrefillShared<P> {
             queue: Shared::new(Queue::default()),
             rows: Shared::new(Few::from_elem(RowContent::default(), scope.metadata_rows as usize)),
             computed: Shared::new(Few::from_elem(0, scope.requests.len())),
-            lock: Shared::new(()),
+            lock: Lock::new(),
         }
     }
 
@@ -92,13 +92,13 @@ impl<P: Platform> PrefillShared<P> {
             queue: rehost::<_, _, Q>(&self.queue),
             rows: rehost::<_, _, Q>(&self.rows),
             computed: rehost::<_, _, Q>(&self.computed),
-            lock: rehost::<_, _, Q>(&self.lock),
+            lock: Lock::new(),
         }
     }
 
     /// Does something to the tables: in one go with `locked_tables`, access by access without. Not to be nested.
     pub fn in_one_go<R>(&self, config: &Config, act: impl FnOnce() -> R) -> R {
-        if config.on(Switch::LockedTables) { self.lock.with(|()| act()) } else { act() }
+        if config.on(Switch::LockedTables) { self.lock.hold(act) } else { act() }
     }
 
     /// The status of `key`; `None` is the missing key that `check_status` raises on.
