@@ -362,12 +362,14 @@ pub(super) fn land<P: Platform, T: Probe>(op: OpId, piece: u8, ctx: &mut Ctx<'_,
 
 /// A write that its initiator had given up is proven to be over. With `poison_recovers` that ends the room's poison.
 fn settled<P: Platform, T: Probe>(write: &Transfer, ctx: &mut Ctx<'_, P, T>) {
-    if !ctx.on(Switch::PoisonRecovers) || ctx.world.fabric.with(|fabric| fabric.unsettled(write.from, write.key)) {
+    if !ctx.on(Switch::PoisonRecovers) {
         return;
     }
     let shared = &ctx.world.prefill[usize::from(write.from)];
+    // The proof is looked at under the lock: an older one would end the poison of a write that was posted since.
     shared.in_one_go(ctx.config, || {
-        if shared.poisoned.with(|poisoned| poisoned.remove(write.key)).is_some() {
+        let unsettled = ctx.world.fabric.with(|fabric| fabric.unsettled(write.from, write.key));
+        if !unsettled && shared.poisoned.with(|poisoned| poisoned.remove(write.key)).is_some() {
             prefill::maybe_ack(write.from, write.key, ctx);
         }
     });
