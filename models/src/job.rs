@@ -7,7 +7,7 @@ use crate::model::{self, Slice};
 use crate::record;
 use crate::schedule::Schedule;
 use crate::stage::Stage;
-use pagefence::cell::{Profile, Site};
+use pagefence::cell::Profile;
 use pagefence::explore::{Signature, Words, mix};
 use pagefence::lifetime::{Event, Kind, Label, Spans, Violation};
 use serde::{Deserialize, Serialize};
@@ -327,6 +327,3 @@ fn unordered() -> Option<Violation> {
         broke: Label::from(*site),
     })
 }
-
-/// Which steps the threads took, for whoever draws them.
-pub type Steps = Vec<(u8, Site, Event)>;

@@ -35,6 +35,7 @@
 //! * A fault of the network strikes at the first write or message that it can, whenever it is scheduled.
 
 pub mod engine;
+pub mod finding;
 pub mod isolated;
 pub mod job;
 pub mod model;

@@ -5,6 +5,7 @@ use crate::engine::shuttle::Shuttle;
 use crate::record;
 use crate::schedule::{Access, Schedule};
 use crate::stage::Stage;
+use pagefence::cell::Watched;
 use pagefence::explore::Signature;
 use pagefence::lifetime::Violation;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -17,19 +18,21 @@ pub struct Followed {
     pub violations: Vec<Violation>,
     /// The accesses that were made: the schedule, and what came after it.
     pub schedule: Schedule,
+    /// The state in which the threads left the cell.
+    pub after: Watched,
 }
 
 /// Follows `schedule` on `stage`; nothing when the engine gave up on the way.
 #[must_use]
 pub fn follow_on(stage: &Stage, schedule: &Schedule) -> Option<Followed> {
-    let violations = Arc::new(Mutex::new(None));
-    let (out, stage) = (Arc::clone(&violations), stage.clone());
+    let result = Arc::new(Mutex::new(None));
+    let (out, stage) = (Arc::clone(&result), stage.clone());
     let execution = move || {
-        *out.lock().unwrap_or_else(PoisonError::into_inner) = Some(stage.execute::<Shuttle>());
+        *out.lock().unwrap_or_else(PoisonError::into_inner) = Some(stage.execute_to_state::<Shuttle>());
     };
     catch_unwind(AssertUnwindSafe(|| follow(schedule, execution))).ok()?;
-    let violations = violations.lock().unwrap_or_else(PoisonError::into_inner).take()?;
-    Some(Followed { violations, schedule: record::schedule() })
+    let (violations, after) = result.lock().unwrap_or_else(PoisonError::into_inner).take()?;
+    Some(Followed { violations, schedule: record::schedule(), after })
 }
 
 /// The replays that shrinking may take.

@@ -2,7 +2,7 @@
 
 use crate::record;
 use pagefence::cell::{Config, Listener, Shift, Site, Step, Watched, Worked, World, work};
-use pagefence::explore::{Serving, Signature, Tail, Walker, replay};
+use pagefence::explore::{Serving, Signature, Walker};
 use pagefence::lifetime::{Event, Violation};
 use pagefence::platform::Threads;
 use std::ops::ControlFlow;
@@ -41,6 +41,12 @@ impl Stage {
         Self { serving, start: Mutex::new(start), shifts: shifts.to_vec() }
     }
 
+    /// The state in which the threads start.
+    #[must_use]
+    pub fn start_state(&self) -> Watched {
+        self.start().clone()
+    }
+
     fn start(&self) -> MutexGuard<'_, Watched> {
         self.start.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -64,6 +70,15 @@ impl Stage {
         World<P>: Send + Sync,
         P::Cell<u8>: Send + Sync,
     {
+        self.execute_to_state::<P>().0
+    }
+
+    /// As [`execute`](Self::execute), and returns the state in which the threads left the cell.
+    pub fn execute_to_state<P: Threads>(&self) -> (Vec<Violation>, Watched)
+    where
+        World<P>: Send + Sync,
+        P::Cell<u8>: Send + Sync,
+    {
         record::begin();
         let listener: Listener =
             Arc::new(|thread: usize, site: Site, event: &Event| record::event(thread as u8, site, event));
@@ -79,21 +94,13 @@ impl Stage {
             }
         };
         see(&violations);
-        Walker::at(&self.serving, watched).drain(DRAIN, |moment| {
+        let mut walker = Walker::at(&self.serving, watched);
+        walker.drain(DRAIN, |moment| {
             see(moment.violations());
             ControlFlow::Continue(())
         });
-        seen
+        walker.reset();
+        let after = walker.state().clone();
+        (seen, after)
     }
-}
-
-/// Whether `script` shows `signature` already without threads.
-#[must_use]
-pub fn shows_without_threads(config: &Config, script: &[Step], signature: Signature) -> bool {
-    let mut shown = false;
-    replay(&Serving::new(config.clone()), script, Tail::Drain { bound: DRAIN }, |moment| {
-        shown |= moment.violations().iter().any(|violation| Signature::from(violation) == signature);
-        ControlFlow::Continue(())
-    });
-    shown
 }

@@ -3,6 +3,7 @@
 use super::found::Found;
 use super::minimise::{MinimiseOptions, Minimised, minimise};
 use super::replay::{Replayed, Tail, replay};
+use super::schedule::Threads;
 use super::serving::Serving;
 use super::signature::Signature;
 use super::walker::Moment;
@@ -68,6 +69,9 @@ pub struct Finding {
     pub scope: Scope,
     /// The steps from the initial state.
     pub script: Vec<Step>,
+    /// What threads do after the script, where it takes threads to see it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub threads: Option<Threads>,
     /// When the violation is seen.
     pub seen: Seen,
     /// Whether no step can be left out of the script.
@@ -102,11 +106,40 @@ impl Finding {
             profile,
             scope,
             script: found.steps.clone(),
+            threads: None,
             seen: if found.at_rest { Seen::Rest } else { Seen::Step },
             minimised: false,
             violation: found.violation.clone(),
             found: Origin { explorer: explorer.to_owned(), seed, walk: found.walk, count: found.count },
         })
+    }
+
+    /// What threads have shown after `script`.
+    #[must_use]
+    pub fn of_threads(
+        signature: Words,
+        violation: Violation,
+        profile: Profile,
+        scope: Scope,
+        script: Vec<Step>,
+        threads: Threads,
+    ) -> Self {
+        let found =
+            Origin { explorer: threads.hint.engine.clone(), seed: threads.hint.seed, walk: None, count: 1 };
+        Self {
+            schema: SCHEMA.to_owned(),
+            version: VERSION,
+            pagefence: env!("CARGO_PKG_VERSION").to_owned(),
+            signature,
+            profile,
+            scope,
+            script,
+            threads: Some(threads),
+            seen: Seen::Step,
+            minimised: true,
+            violation,
+            found,
+        }
     }
 
     /// The world that it happened in.
@@ -115,9 +148,12 @@ impl Finding {
         Config { switches: self.profile.switches, scope: self.scope.clone() }
     }
 
-    /// The same violation with the smallest script. Nothing if the script does not show it.
+    /// The same violation with the smallest script. Nothing if the script does not show it, or not without threads.
     #[must_use]
     pub fn minimise(&self) -> Option<Self> {
+        if self.threads.is_some() {
+            return None;
+        }
         let serving = Serving::new(self.config());
         let options = MinimiseOptions { tail: Tail::Drain { bound: DRAIN }, ..MinimiseOptions::default() };
         let Minimised { steps, violation, .. } = minimise(&serving, &self.script, &self.signature.into(), &options)?;
@@ -158,7 +194,8 @@ impl Finding {
     /// one finding always goes to one file and two never share one.
     #[must_use]
     pub fn file_name(&self) -> String {
-        let mut text = format!("{}|{}|", self.signature, self.scope.name);
+        let threads = self.threads.as_ref().map_or_else(String::new, |threads| format!("{}/", threads.model));
+        let mut text = format!("{threads}{}|{}|", self.signature, self.scope.name);
         for switch in self.profile.switches.iter() {
             text.push_str(switch.name());
             text.push(' ');

@@ -26,7 +26,7 @@ mod tests;
 pub use headline::{headline, slots_text};
 pub use html::{Summary, render_html};
 pub use mermaid::render_mermaid;
-pub use story::story;
+pub use story::{Act, story, threaded_story};
 pub use table::{Cell, Table, Tone, render_table};
 pub use terminal::{TerminalOptions, render_terminal};
 pub use timeline::{

@@ -125,7 +125,7 @@ pub(crate) fn model() -> Model {
                 &[(Abort(0), 1), (DecodeScheduler, 2), (BootstrapThread(0), 1)],
             ),
         ],
-        wholes: ["abort", "late-abort", "fan-in", "loss"].map(Slice::whole).to_vec(),
+        wholes: ["abort", "late-abort", "fan-in", "fan-out", "loss", "quarantine"].map(Slice::whole).to_vec(),
         broken: Vec::new(),
     }
 }

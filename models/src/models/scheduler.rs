@@ -82,7 +82,7 @@ pub(crate) fn model() -> Model {
                 &[(DecodeScheduler, 2), (Fabric, 1), (Worker(0), 1), (DecodeThread(0), 1)],
             ),
         ],
-        wholes: ["overlap", "rows", "aux-message", "chunks"].map(Slice::whole).to_vec(),
+        wholes: ["overlap", "rows", "aux-message", "aux-rooms", "chunks"].map(Slice::whole).to_vec(),
         broken: Vec::new(),
     }
 }

@@ -170,12 +170,12 @@ fn client_leaves<P: Threads>(request: u8, explicit: bool, ctx: &mut Act<'_, P>) 
     Next::End
 }
 
-/// One iteration of the loop, and what the GPU does until the next.
+/// What the GPU has done since the last iteration of the loop, and the next one. In between others may come.
 fn prefill_iteration<P: Threads>(scheduler: &mut PrefillScheduler, stage: &Stage<P>, ctx: &mut Act<'_, P>) -> Next {
     // Asked first: a request that comes later is not overlooked.
     let served = stage.served();
-    scheduler.tick(ctx);
     scheduler.end_forward(ctx);
+    scheduler.tick(ctx);
     let through = scheduler.crashed() || served && scheduler.requests().is_empty();
     if through { Next::End } else { Next::GiveWay }
 }

@@ -126,7 +126,10 @@ impl PrefillScheduler {
         let last = end == self.requests[at].prompt;
         if last && refused_by_result(request, ctx) {
             self.requests[at].to_finish.get_or_insert(Verdict::Rejected);
-            self.decide(request, Verdict::Rejected, Site::PrefillReject, ctx);
+            // Where the result is not retired, nobody acts on this decision.
+            if !ctx.on(Switch::PrefillAbortAfterForward) {
+                self.decide(request, Verdict::Rejected, Site::PrefillReject, ctx);
+            }
         }
         if ctx.on(Switch::PrefillAbortAfterForward) && self.requests[at].to_finish.is_some() {
             self.retire(at, ctx);
@@ -151,6 +154,10 @@ impl PrefillScheduler {
         let verdict = self.requests[at].to_finish.unwrap_or(Verdict::Aborted);
         self.abort_sender(at, verdict, ctx);
         prefill_reply(request, Reply::error(verdict), ctx);
+        // What is answered is what is decided: until then, another reason may come first.
+        if verdict == Verdict::Rejected {
+            self.decide(request, verdict, Site::PrefillReject, ctx);
+        }
         self.release(at, Site::PrefillRetire, ctx);
     }
 

@@ -1,8 +1,8 @@
 //! What happened, as it was heard.
 
 use super::messages::{Letter, letters, sent};
-use crate::cell::{Config, DecodeStage, Lane, PrefillStage, Site, Step, Transfer};
-use crate::explore::{DRAIN_BOUND, Moment, Protocol as _, Serving, ServingState, Signature, Tail, replay};
+use crate::cell::{Actor, Config, DecodeStage, Lane, PrefillStage, Site, Step, Transfer};
+use crate::explore::{DRAIN_BOUND, Moment, Protocol as _, Serving, ServingState, Signature, Tail, Walker, replay};
 use crate::lifetime::{Event, OpId, Violation};
 use crate::platform::Shared as _;
 use std::ops::ControlFlow;
@@ -44,30 +44,92 @@ enum Moved {
 pub(super) fn record(config: &Config, script: &[Step], show: Option<&Signature>) -> Vec<Beat> {
     let serving = Serving::new(config.clone());
     let mut moved = Vec::new();
-    replay(&serving, script, Tail::Drain { bound: DRAIN_BOUND }, |moment| {
-        match &moment {
-            Moment::Step { step, .. } => moved.push(Moved::Step(**step)),
-            Moment::Rest { violations, .. } if !violations.is_empty() => moved.push(Moved::Rest(violations.to_vec())),
-            Moment::Rest { .. } | Moment::Skipped { .. } => {}
-        }
-        let here = moment.violations().iter().any(|violation| Some(&Signature::from(violation)) == show);
-        if here { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
-    });
+    replay(&serving, script, Tail::Drain { bound: DRAIN_BOUND }, |moment| note(&mut moved, &moment, show));
     let mut state = serving.initial();
     moved.into_iter().filter_map(|moved| beat(&serving, &mut state, moved)).collect()
 }
 
+/// What one thread did before another one went on.
+#[derive(Clone, Debug)]
+pub struct Act {
+    /// Who.
+    pub actor: Actor,
+    /// What it told the oracle.
+    pub heard: Vec<(Site, Event)>,
+    /// What it broke.
+    pub violations: Vec<Violation>,
+}
+
+/// What a script led up to: its steps alone.
+pub(super) fn lead_up(config: &Config, script: &[Step]) -> Vec<Beat> {
+    let serving = Serving::new(config.clone());
+    let mut state = serving.initial();
+    script.iter().filter_map(|step| beat(&serving, &mut state, Moved::Step(*step))).collect()
+}
+
+/// The beat of a thread: the step that it would be if nobody could come in between.
+pub(super) fn act(act: &Act) -> Beat {
+    let op = act.heard.iter().find_map(|(_, event)| match event {
+        Event::Land { op, .. } | Event::Settle { op } => Some(op.0 as u8),
+        _ => None,
+    });
+    let op = op.unwrap_or_default();
+    let step = match act.actor {
+        Actor::Clients => Step::Submit,
+        Actor::Abort(request) => Step::Abort(request),
+        Actor::Disconnect(request) => Step::Disconnect(request),
+        Actor::PrefillScheduler => Step::Prefill,
+        Actor::Worker(rank) => Step::Worker(rank),
+        Actor::BootstrapThread(rank) => Step::Deliver(Lane::ToPrefill { from: 0, to: rank }),
+        Actor::DecodeScheduler => Step::Decode,
+        Actor::DecodeThread(rank) => Step::Deliver(Lane::ToDecode { from: 0, to: rank }),
+        Actor::Heartbeat => Step::Heartbeat,
+        Actor::Fabric | Actor::SecondRail => Step::Land { op, piece: 0 },
+        Actor::Clock => Step::Elapse,
+        Actor::TransferError => Step::TransferError(op),
+        Actor::TransferTimeout => Step::TransferTimeout(op),
+        Actor::Loss => Step::Lose(Lane::ToDecode { from: 0, to: 0 }),
+    };
+    Beat { step: Some(step), heard: act.heard.clone(), violations: act.violations.clone(), ..Beat::empty() }
+}
+
+/// The drain of `state`, up to where `show` is seen.
+pub(super) fn drain(config: &Config, state: &ServingState, show: &Signature) -> Vec<Beat> {
+    let serving = Serving::new(config.clone());
+    let mut moved = Vec::new();
+    Walker::at(&serving, state.clone()).drain(DRAIN_BOUND, |moment| note(&mut moved, &moment, Some(show)));
+    let mut state = state.clone();
+    moved.into_iter().filter_map(|moved| beat(&serving, &mut state, moved)).collect()
+}
+
+/// Notes a moment; breaks where `show` is seen.
+fn note(moved: &mut Vec<Moved>, moment: &Moment<'_, Serving>, show: Option<&Signature>) -> ControlFlow<()> {
+    match moment {
+        Moment::Step { step, .. } => moved.push(Moved::Step(**step)),
+        Moment::Rest { violations, .. } if !violations.is_empty() => moved.push(Moved::Rest(violations.to_vec())),
+        Moment::Rest { .. } | Moment::Skipped { .. } => {}
+    }
+    let here = moment.violations().iter().any(|violation| Some(&Signature::from(violation)) == show);
+    if here { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+}
+
+impl Beat {
+    const fn empty() -> Self {
+        Self {
+            step: None,
+            heard: Vec::new(),
+            violations: Vec::new(),
+            moves: Vec::new(),
+            letter: None,
+            sent: Vec::new(),
+            write: None,
+        }
+    }
+}
+
 /// Takes one step; nothing if it changed nothing.
 fn beat(serving: &Serving, state: &mut ServingState, moved: Moved) -> Option<Beat> {
-    let mut beat = Beat {
-        step: None,
-        heard: Vec::new(),
-        violations: Vec::new(),
-        moves: Vec::new(),
-        letter: None,
-        sent: Vec::new(),
-        write: None,
-    };
+    let mut beat = Beat::empty();
     let step = match moved {
         Moved::Step(step) => step,
         Moved::Rest(violations) => return Some(Beat { violations, ..beat }),

@@ -9,12 +9,14 @@ mod phrases;
 mod tests;
 mod watch;
 
+pub use self::beat::Act;
+
 use self::beat::{Beat, record};
 use self::marks::Marks;
 use super::headline::headline;
 use super::timeline::{MarkedViolation, Timeline};
 use crate::cell::{Config, Profile, Step};
-use crate::explore::{Finding, Seen, Signature};
+use crate::explore::{Finding, Seen, ServingState, Signature};
 use crate::lifetime::Violation;
 use std::path::Path;
 
@@ -27,7 +29,29 @@ const MARKED: usize = 8;
 /// Steps that change nothing are left out.
 #[must_use]
 pub fn story(config: &Config, script: &[Step], show: Option<&Signature>) -> Timeline {
-    let beats = record(config, script, show);
+    let mut timeline = told(config, &record(config, script, show), show);
+    timeline.script = Some(script.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
+    timeline
+}
+
+/// Tells what a script led up to, what threads then did, and what a drain showed after them, up to where the violation
+/// is seen.
+#[must_use]
+pub fn threaded_story(config: &Config, script: &[Step], acts: &[Act], after: &ServingState, show: &Signature) -> Timeline {
+    let mut beats = beat::lead_up(config, script);
+    beats.extend(acts.iter().map(beat::act));
+    let seen = |beats: &[Beat]| beats.iter().any(|beat| beat.violations.iter().any(|v| Signature::from(v) == *show));
+    if !seen(&beats) {
+        beats.extend(beat::drain(config, after, show));
+    }
+    if let Some(last) = beats.iter().position(|beat| beat.violations.iter().any(|v| Signature::from(v) == *show)) {
+        beats.truncate(last + 1);
+    }
+    told(config, &beats, Some(show))
+}
+
+/// The timeline of what was heard.
+fn told(config: &Config, beats: &[Beat], show: Option<&Signature>) -> Timeline {
     let mut marks = Marks::new(config);
     let mut all: Vec<(Violation, MarkedViolation)> = Vec::new();
     for (at, beat) in beats.iter().enumerate() {
@@ -49,7 +73,7 @@ pub fn story(config: &Config, script: &[Step], show: Option<&Signature>) -> Time
     let title = main.as_ref().map_or_else(|| "nothing breaks".to_owned(), |(violation, _)| headline(violation));
     let mut timeline = Timeline::new(title);
     timeline.watched = watch::watched(config, &marks, main.as_ref().map(|(violation, _)| violation));
-    for beat in &beats {
+    for beat in beats {
         let step = phrases::step(config, beat, &timeline.watched);
         timeline.push(step);
     }
@@ -63,7 +87,6 @@ pub fn story(config: &Config, script: &[Step], show: Option<&Signature>) -> Time
     let surplus = timeline.violations.len().saturating_sub(MARKED);
     timeline.violations.drain(..surplus);
     timeline.fill_slots();
-    timeline.script = Some(script.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
     timeline
 }
 

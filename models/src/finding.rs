@@ -1,0 +1,152 @@
+//! What threads have shown, as a [`Finding`] that can be kept, and the way back.
+
+use crate::job::{Engine, Job, Met};
+use crate::model::{self, Slice};
+use crate::record;
+use crate::shrink::{follow_on, shrink};
+use crate::stage::Stage;
+use pagefence::cell::{Config, Site, Switches, Watched};
+use pagefence::explore::{Finding, Hint, Schedule, Signature, Threads, Words};
+use pagefence::lifetime::{Event, Label, Violation};
+use pagefence::report::{Act, Timeline, threaded_story};
+
+/// A hash of the source that this was built from.
+pub const SOURCE: &str = env!("PAGEFENCE_SOURCE");
+
+/// Why a finding cannot be followed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum ReplayError {
+    /// It needs no threads.
+    #[error("this finding has no schedule of threads; `pagefence replay` runs it")]
+    NoThreads,
+    /// Its model is gone.
+    #[error("this version has no slice `{slice}` in a model `{model}`")]
+    NoSlice {
+        /// The model.
+        model: String,
+        /// The slice.
+        slice: String,
+    },
+    /// Its model has changed.
+    #[error("`{model}/{slice}` has changed since: other threads, script or scope")]
+    Changed {
+        /// The model.
+        model: String,
+        /// The slice.
+        slice: String,
+    },
+    /// The engine gave up.
+    #[error("the schedule cannot be followed: the engine gave up")]
+    GaveUp,
+}
+
+/// What following a finding's schedule led to.
+#[derive(Clone, Debug)]
+pub struct Replayed {
+    /// The violation again; nothing if it is gone.
+    pub same: Option<Violation>,
+    /// What else broke.
+    pub others: Vec<Words>,
+    /// Where the run first does something else than the schedule says, counted from one; nothing if it never does.
+    pub diverges: Option<usize>,
+    /// What happened.
+    pub timeline: Timeline,
+}
+
+/// What a job has met, ready to be kept: its schedule with as few switches between threads as it still shows with.
+///
+/// What only loom saw keeps the schedule that loom had.
+#[must_use]
+pub fn keep(job: &Job, slice: &Slice, met: &Met) -> Finding {
+    let stage = slice.stage(job.profile.switches);
+    let small = if met.unordered { None } else { shrink(&stage, &met.schedule, met.signature.into()) };
+    let violation = small.as_ref().and_then(|small| same(&small.violations, met.signature.into()));
+    let engine = match (job.engine, &met.strategy) {
+        (Engine::Loom { preemptions: Some(bound) }, _) => format!("loom with {bound} preemptions"),
+        (Engine::Loom { preemptions: None }, _) => "loom".to_owned(),
+        (Engine::Dfs, _) => "shuttle depth first".to_owned(),
+        (_, strategy) => format!("shuttle {}", strategy.as_deref().unwrap_or("portfolio")),
+    };
+    let threads = Threads {
+        model: job.model.clone(),
+        slice: job.slice.clone(),
+        shifts: slice.shifts.clone(),
+        schedule: small.map_or_else(|| met.schedule.clone(), |small| small.schedule),
+        unordered: met.unordered,
+        hint: Hint { engine, seed: job.seed, execution: met.first, source: SOURCE.to_owned() },
+    };
+    let violation = violation.unwrap_or_else(|| met.violation.clone());
+    Finding::of_threads(
+        met.signature,
+        violation,
+        job.profile.clone(),
+        slice.scope.clone(),
+        slice.lead_up.clone(),
+        threads,
+    )
+}
+
+fn same(violations: &[Violation], signature: Signature) -> Option<Violation> {
+    violations.iter().find(|violation| Signature::from(*violation) == signature).cloned()
+}
+
+/// Follows the schedule of `finding` under these switches, which need not be its own.
+///
+/// # Errors
+/// When there is nothing to follow, or the model is not the one that it was found in.
+pub fn replay(finding: &Finding, switches: Switches) -> Result<Replayed, ReplayError> {
+    let threads = finding.threads.as_ref().ok_or(ReplayError::NoThreads)?;
+    let (model, slice) = (threads.model.clone(), threads.slice.clone());
+    let known = model::find(&model).and_then(|found| found.slice(&slice));
+    let Some(known) = known else { return Err(ReplayError::NoSlice { model, slice }) };
+    if known.shifts != threads.shifts || known.lead_up != finding.script || known.scope != finding.scope {
+        return Err(ReplayError::Changed { model, slice });
+    }
+    let stage = known.stage(switches);
+    let followed = follow_on(&stage, &threads.schedule).ok_or(ReplayError::GaveUp)?;
+    let signature = Signature::from(finding.signature);
+    let acts = acts(&stage, record::events());
+    let config = Config { switches, scope: finding.scope.clone() };
+    let after = followed.after;
+    let mut timeline = threaded_story(&config, &finding.script, &acts, &after, &signature);
+    timeline.title = finding.signature.to_string();
+    timeline.subtitle = vec![
+        format!("model {model}/{slice}"),
+        format!("found by {}, seed {}", threads.hint.engine, threads.hint.seed),
+        format!("{} switches between threads", threads.schedule.switches()),
+    ];
+    let same = same(&followed.violations, signature);
+    let words = |violation: &Violation| Words::try_from(Signature::from(violation)).ok();
+    let others = followed.violations.iter().filter_map(words).filter(|words| *words != finding.signature);
+    Ok(Replayed {
+        others: others.collect(),
+        diverges: divergence(&threads.schedule, &followed.schedule),
+        same,
+        timeline,
+    })
+}
+
+/// Where `run` leaves `schedule`.
+fn divergence(schedule: &Schedule, run: &Schedule) -> Option<usize> {
+    let differs = |at: &usize| run.accesses.get(*at) != schedule.accesses.get(*at);
+    (0..schedule.accesses.len()).find(differs).map(|at| at + 1)
+}
+
+/// What each thread did until another went on, judged by an oracle of its own.
+fn acts(stage: &Stage, events: Vec<(u8, Site, Event)>) -> Vec<Act> {
+    let Watched { mut oracle, .. } = stage.start_state();
+    let mut acts: Vec<(u8, Act)> = Vec::new();
+    for (thread, site, event) in events {
+        let mut violations = Vec::new();
+        oracle.apply(Label::from(site), &event, &mut violations);
+        if acts.last().is_none_or(|(last, _)| *last != thread) {
+            let actor = stage.shifts()[usize::from(thread)].actor;
+            acts.push((thread, Act { actor, heard: Vec::new(), violations: Vec::new() }));
+        }
+        if let Some((_, act)) = acts.last_mut() {
+            act.heard.push((site, event));
+            act.violations.extend(violations);
+        }
+    }
+    acts.into_iter().map(|(_, act)| act).collect()
+}
