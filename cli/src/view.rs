@@ -3,6 +3,7 @@
 use pagefence::explore::{Finding, Run, StopReason};
 use pagefence::lifetime::Severity;
 use pagefence::report::{Cell, Table, Tone};
+use pagefence_models::Ending;
 
 /// `1,234,567`.
 pub fn grouped(number: u64) -> String {
@@ -94,5 +95,15 @@ mod tests {
         assert_eq!(grouped(1000), "1,000");
         assert_eq!(grouped(1_048_576), "1,048,576");
         assert_eq!(count(1, "state"), "1 state");
+    }
+}
+
+/// How a job of the models ended, in words.
+pub fn ending(ending: &Ending) -> String {
+    match ending {
+        Ending::Exhausted => "exhausted".to_owned(),
+        Ending::Truncated => "truncated".to_owned(),
+        Ending::Found => "found".to_owned(),
+        Ending::Failed(why) => format!("FAILED: {why}"),
     }
 }

@@ -4,7 +4,7 @@ use crate::job::{Ending, Job, Report};
 use serde_json::{from_slice, to_writer};
 use std::io::{self, Read, Write};
 use std::path::Path;
-use std::process::{Command, ExitCode, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
@@ -19,18 +19,17 @@ pub struct Worker<'a> {
     pub arguments: &'a [&'a str],
 }
 
-/// The worker's side: a job from standard input, its report to standard output.
+/// The worker's side: a job from standard input, its report to standard output. Returns the exit code.
 #[must_use]
-pub fn worker() -> ExitCode {
+pub fn worker() -> i32 {
     // A panic is how an engine ends a run. What it says is in the report.
     std::panic::set_hook(Box::new(|_| {}));
     let mut text = Vec::new();
     let job = io::stdin().read_to_end(&mut text).ok().and_then(|_| from_slice::<Job>(&text).ok());
-    let Some(Ok(report)) = job.map(|job| job.run()) else { return ExitCode::from(2) };
+    let Some(Ok(report)) = job.map(|job| job.run()) else { return 2 };
     let mut out = io::stdout().lock();
     let written = to_writer(&mut out, &report).is_ok() && out.flush().is_ok();
-    // Coroutines that an engine has left unfinished are not to be torn down.
-    std::process::exit(i32::from(!written));
+    i32::from(!written)
 }
 
 /// Runs `job` in a worker. A worker that dies is an [`Ending::Failed`].

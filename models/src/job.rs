@@ -232,7 +232,8 @@ impl Job {
         let schedules = matches!(self.engine, Engine::Dfs).then(|| estimate(&bench));
         let ended = catch_unwind(AssertUnwindSafe(|| explore(&bench)));
         let ending = match ended {
-            Ok(ending) => ending,
+            // An engine that has lost the panic which ended its run has not exhausted anything.
+            Ok(ending) => bench.tally().ending.take().unwrap_or(ending),
             Err(panic) => ending_of(&bench, panic.as_ref()),
         };
         let milliseconds = bench.began.elapsed().as_millis() as u64;

@@ -45,5 +45,5 @@ pub mod schedule;
 pub mod shrink;
 pub mod stage;
 
-pub use job::{Engine, Ending, Job, Report};
+pub use job::{Ending, Engine, Job, Met, Report};
 pub use model::{Model, Slice, all, find};

@@ -82,8 +82,7 @@ impl Stage {
         record::begin();
         let listener: Listener =
             Arc::new(|thread: usize, site: Site, event: &Event| record::event(thread as u8, site, event));
-        let Worked { watched, violations, .. } =
-            work::<P>(&self.start(), self.config(), &self.shifts, Some(listener));
+        let Worked { watched, violations, .. } = work::<P>(&self.start(), self.config(), &self.shifts, Some(listener));
         let mut seen: Vec<Violation> = Vec::new();
         let mut see = |violations: &[Violation]| {
             for violation in violations {

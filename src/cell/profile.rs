@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use Switch::{
     AbortMessage, AbortReachesTable, AckSet, ArmedBeforeSend, AuxValidated, BatchBound, DeferAllFailures,
     DeferByDefault, Door, EarlySend, EarlySendWaits, FifoReuse, Generation, JoinSiblings, KeepAckTargetOnClear,
-    LengthCheck, LockedTables, MessageEpoch, MetadataGate, MetadataRoomCheck, NoResurrection, NotifyAllEndpoints, NotifyPeer, Poison,
-    PoisonRecovers, PreallocTimeout, PrefillAbortAfterForward, RegisterWhenCleared, RetryAfterSettle, RoomReset,
-    SkipAcks, SourceHold, StickyFailed, StickyReason, TimeoutHolds, TpAgreement,
+    LengthCheck, LockedTables, MessageEpoch, MetadataGate, MetadataRoomCheck, NoResurrection, NotifyAllEndpoints,
+    NotifyPeer, Poison, PoisonRecovers, PreallocTimeout, PrefillAbortAfterForward, RegisterWhenCleared,
+    RetryAfterSettle, RoomReset, SkipAcks, SourceHold, StickyFailed, StickyReason, TimeoutHolds, TpAgreement,
 };
 
 const V0_5_11: Switches = Switches::of(&[MetadataRoomCheck, FifoReuse]);

@@ -124,8 +124,7 @@ impl Finding {
         script: Vec<Step>,
         threads: Threads,
     ) -> Self {
-        let found =
-            Origin { explorer: threads.hint.engine.clone(), seed: threads.hint.seed, walk: None, count: 1 };
+        let found = Origin { explorer: threads.hint.engine.clone(), seed: threads.hint.seed, walk: None, count: 1 };
         Self {
             schema: SCHEMA.to_owned(),
             version: VERSION,

@@ -6,6 +6,7 @@ mod check;
 mod gate;
 mod hunt;
 mod minimize;
+mod model;
 mod profiles;
 mod prove;
 mod replay;
@@ -36,6 +37,7 @@ pub fn run(cli: Cli, console: &mut Console) -> Result<Outcome> {
         Command::Profiles(args) => profiles::run(&args, console),
         Command::Scopes => scopes::run(console),
         Command::Audit(args) => audit::run(&args, console),
+        Command::Model(args) => model::run(&args, console),
         Command::Gate(args) => gate::run(&args, console),
         Command::Completions { shell } => {
             let mut text = Vec::new();

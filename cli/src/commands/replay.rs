@@ -1,6 +1,6 @@
 //! `pagefence replay`.
 
-use crate::args::ReplayArgs;
+use crate::args::{ModelReplayArgs, ReplayArgs};
 use crate::console::Console;
 use crate::outcome::Outcome;
 use anyhow::Result;
@@ -28,6 +28,10 @@ struct Report<'a> {
 
 pub fn run(args: &ReplayArgs, console: &mut Console) -> Result<Outcome> {
     let finding = Finding::load(&args.file)?;
+    if finding.threads.is_some() && args.profile.is_none() {
+        let (file, settings, html) = (args.file.clone(), args.settings.clone(), args.html.clone());
+        return super::model::replay_finding(&ModelReplayArgs { file, settings, html }, console);
+    }
     let profile = profile(args, &finding)?;
     let again = finding.reproduce(profile.switches);
     let timeline = finding.story(&profile, Some(&args.file));

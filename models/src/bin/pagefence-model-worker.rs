@@ -2,6 +2,7 @@
 //!
 //! Reads the job as JSON from standard input and writes the report as JSON to standard output.
 
-fn main() -> std::process::ExitCode {
-    pagefence_models::isolated::worker()
+fn main() {
+    // Coroutines that an engine has left unfinished are not to be torn down.
+    std::process::exit(pagefence_models::isolated::worker());
 }

@@ -4,6 +4,8 @@ use super::{lock_over_mutex, shared_over_mutex};
 use ::loom::cell::UnsafeCell;
 use ::loom::sync::{Mutex, MutexGuard};
 use pagefence::lifetime::Span;
+#[cfg(test)]
+use pagefence::platform::Shared;
 use pagefence::platform::{Memory, Platform, State, Threads};
 use std::cell::Cell;
 use std::fmt;
@@ -148,4 +150,47 @@ pub fn explore(preemptions: Option<usize>, execution: impl Fn() + Send + Sync + 
     builder.max_permutations = None;
     builder.max_duration = None;
     builder.check(move || stacker::grow(FIRST_STACK, &execution));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+    use std::sync::Arc;
+
+    /// Whether loom objects to a write and a read of one slot, each by a thread, behind `between`.
+    fn objects(between: impl Fn(&LoomCell<u8>) + Send + Sync + Copy + 'static) -> bool {
+        let run = move || {
+            let shared = Arc::new((Tracked::new(1), <LoomCell<u8> as Shared<u8>>::new(0)));
+            let (writer, reader) = (Arc::clone(&shared), Arc::clone(&shared));
+            let write: Box<dyn FnOnce() + Send> = Box::new(move || {
+                writer.0.write(Span::new(0, 1));
+                between(&writer.1);
+            });
+            let read: Box<dyn FnOnce() + Send> = Box::new(move || {
+                if reader.1.with(|seen| *seen) == 1 {
+                    reader.0.read(Span::new(0, 1));
+                }
+            });
+            Loom::run(vec![write, read]);
+        };
+        catch_unwind(AssertUnwindSafe(|| explore(Some(3), run))).is_err()
+    }
+
+    #[test]
+    fn a_read_that_a_shared_cell_orders_after_the_write_is_fine() {
+        assert!(!objects(|cell| cell.with(|seen| *seen = 1)));
+    }
+
+    #[test]
+    fn a_read_that_nothing_orders_is_not() {
+        let run = || {
+            let memory = Arc::new(Tracked::new(1));
+            let (writer, reader) = (Arc::clone(&memory), memory);
+            let write: Box<dyn FnOnce() + Send> = Box::new(move || writer.write(Span::new(0, 1)));
+            let read: Box<dyn FnOnce() + Send> = Box::new(move || reader.read(Span::new(0, 1)));
+            Loom::run(vec![write, read]);
+        };
+        assert!(catch_unwind(AssertUnwindSafe(|| explore(Some(3), run))).is_err());
+    }
 }

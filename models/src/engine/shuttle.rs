@@ -2,7 +2,9 @@
 
 use super::{lock_over_mutex, shared_over_mutex};
 use pagefence::platform::{Platform, State, Threads, Unwatched};
-use shuttle::scheduler::{DfsScheduler, PctScheduler, RandomScheduler, Schedule, Scheduler, Task, TaskId, UrwRandomScheduler};
+use shuttle::scheduler::{
+    DfsScheduler, PctScheduler, RandomScheduler, Schedule, Scheduler, Task, TaskId, UrwRandomScheduler,
+};
 use shuttle::sync::Mutex;
 use shuttle::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, PoisonError, TryLockError};
@@ -138,11 +140,8 @@ pub(super) fn once(scheduler: impl Scheduler + 'static, execution: impl Fn() + S
 #[must_use]
 pub fn estimate(seed: u64, samples: usize, execution: impl Fn() + Send + Sync + 'static) -> f64 {
     let leaves = Arc::new(std::sync::Mutex::new(Vec::new()));
-    let knuth = Knuth {
-        walk: RandomScheduler::new_from_seed(seed, samples),
-        product: 0.0,
-        leaves: Arc::clone(&leaves),
-    };
+    let knuth =
+        Knuth { walk: RandomScheduler::new_from_seed(seed, samples), product: 0.0, leaves: Arc::clone(&leaves) };
     once(knuth, execution);
     let leaves = leaves.lock().unwrap_or_else(PoisonError::into_inner);
     leaves.iter().sum::<f64>() / leaves.len().max(1) as f64

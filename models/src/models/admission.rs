@@ -130,7 +130,9 @@ pub(crate) fn model() -> Model {
                 &[(PrefillScheduler, 2), (BootstrapThread(0), 1), (DecodeThread(0), 1)],
             ),
         ],
-        wholes: ["rooms", "rejection", "decode-rejection", "late-rejection", "planted", "timeouts", "pairs"].map(Slice::whole).to_vec(),
+        wholes: ["rooms", "rejection", "decode-rejection", "late-rejection", "planted", "timeouts", "pairs"]
+            .map(Slice::whole)
+            .to_vec(),
         broken: Vec::new(),
     }
 }

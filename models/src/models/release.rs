@@ -120,8 +120,11 @@ pub(crate) fn model() -> Model {
                 "abort-meets-commit",
                 "the client leaves while the handoff is committed (D11, D12)",
                 ONE,
-                &[&posted[..7], &[Step::Land { op: 0, piece: 0 }, WORKER, Step::Land { op: 0, piece: 0 }, WORKER, TO_DECODE]]
-                    .concat(),
+                &[
+                    &posted[..7],
+                    &[Step::Land { op: 0, piece: 0 }, WORKER, Step::Land { op: 0, piece: 0 }, WORKER, TO_DECODE],
+                ]
+                .concat(),
                 &[(Abort(0), 1), (DecodeScheduler, 2), (BootstrapThread(0), 1)],
             ),
         ],

@@ -65,9 +65,12 @@ pub(crate) fn model() -> Model {
                 "row-meets-next-owner",
                 "metadata comes as a message while its row changes hands (D12, D13, 5 AUX_DATA; S31, M01, M02)",
                 ROW,
-                &[&landed[..], &[WORKER, Step::Abort(0), Step::Submit, Step::Decode, Step::Prefill, TO_PREFILL, TO_PREFILL]]
-                    .concat(),
-                &[(DecodeThread(0), 2), (DecodeScheduler, 3)],
+                &[
+                    &landed[..],
+                    &[WORKER, Step::Abort(0), Step::Submit, Step::Decode, Step::Prefill, TO_PREFILL, TO_PREFILL],
+                ]
+                .concat(),
+                &[(DecodeThread(0), 4), (DecodeScheduler, 3)],
             ),
             Slice::new(
                 "batch-meets-landing",

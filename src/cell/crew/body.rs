@@ -11,6 +11,7 @@ use crate::cell::world::{Ctx, Lane};
 use crate::lifetime::OpId;
 use crate::platform::{Shared, Threads};
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 type Act<'a, P> = Ctx<'a, P, Ear<'a, P>>;
 
@@ -40,11 +41,13 @@ pub(super) struct Body {
     tool: Tool,
     /// How many ticks of the clock this scheduler has heard.
     heard: u8,
+    /// Whether this listener last looked for metadata before anything else.
+    metadata_first: bool,
 }
 
 impl Body {
     pub(super) const fn new(thread: usize, shift: Shift) -> Self {
-        Self { thread, shift, tool: Tool::None, heard: 0 }
+        Self { thread, shift, tool: Tool::None, heard: 0, metadata_first: true }
     }
 
     /// The thread's work: turns until it is through, or out of turns.
@@ -58,7 +61,7 @@ impl Body {
             let through = self.turns(&stage);
             self.give_tool(&stage);
             if matches!(self.shift.actor, Actor::PrefillScheduler | Actor::DecodeScheduler) {
-                stage.ended.with(|ended| *ended += 1);
+                stage.ended.fetch_add(1, Ordering::SeqCst);
             }
             if !through {
                 stage.judge().cut_short = true;
@@ -118,7 +121,10 @@ impl Body {
             }
             (Actor::Worker(_), Tool::Worker(worker)) => helper(stage, worker.step(ctx)),
             (Actor::BootstrapThread(rank), _) => helper(stage, listen_at_prefill(rank, ctx)),
-            (Actor::DecodeThread(rank), _) => helper(stage, listen_at_decode(rank, ctx)),
+            (Actor::DecodeThread(rank), _) => {
+                self.metadata_first = !self.metadata_first;
+                helper(stage, listen_at_decode(rank, self.metadata_first, ctx))
+            }
             (Actor::Fabric, _) => helper(stage, land_one(ctx, |open| open.next())),
             (Actor::SecondRail, _) => helper(stage, land_one(ctx, |open| open.last())),
             (Actor::Clock, _) => {
@@ -170,11 +176,13 @@ fn client_leaves<P: Threads>(request: u8, explicit: bool, ctx: &mut Act<'_, P>) 
     Next::End
 }
 
-/// What the GPU has done since the last iteration of the loop, and the next one. In between others may come.
+/// One iteration of the loop. The GPU ends its oldest forward when the loop has nothing to do but wait for it.
 fn prefill_iteration<P: Threads>(scheduler: &mut PrefillScheduler, stage: &Stage<P>, ctx: &mut Act<'_, P>) -> Next {
     // Asked first: a request that comes later is not overlooked.
     let served = stage.served();
-    scheduler.end_forward(ctx);
+    if scheduler.forward_runs() && !scheduler.ready(ctx) {
+        scheduler.end_forward(ctx);
+    }
     scheduler.tick(ctx);
     let through = scheduler.crashed() || served && scheduler.requests().is_empty();
     if through { Next::End } else { Next::GiveWay }
@@ -196,14 +204,17 @@ fn listen_at_prefill<P: Threads>(rank: u8, ctx: &mut Act<'_, P>) -> bool {
     acted
 }
 
-/// `decode_thread` of a decode rank takes a message and a row of each prefill rank in turn.
-fn listen_at_decode<P: Threads>(rank: u8, ctx: &mut Act<'_, P>) -> bool {
+/// `decode_thread` of a decode rank takes a message of each prefill rank in turn. Metadata comes over connections of its
+/// own, and nothing orders two connections: which is looked at first changes with each turn.
+fn listen_at_decode<P: Threads>(rank: u8, metadata_first: bool, ctx: &mut Act<'_, P>) -> bool {
+    let metadata = ctx.config.scope.aux_by_message;
     let mut acted = false;
     for from in 0..ctx.config.scope.prefill_ranks {
-        acted |= decode::listen(rank, from, ctx);
-        if ctx.config.scope.aux_by_message {
-            acted |= decode::listen_aux(rank, from, ctx);
-        }
+        acted |= if metadata && metadata_first {
+            decode::listen_aux(rank, from, ctx) || decode::listen(rank, from, ctx)
+        } else {
+            decode::listen(rank, from, ctx) || metadata && decode::listen_aux(rank, from, ctx)
+        };
     }
     acted
 }

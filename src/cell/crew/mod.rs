@@ -25,6 +25,7 @@ use super::world::{Config, Probe, World};
 use crate::few::{Few, clone_by_field};
 use crate::lifetime::{Event, Label, Oracle, Violation};
 use crate::platform::{Local, Shared, Threads};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Hears what each thread does: its place in the list of shifts, the step, the event.
@@ -70,8 +71,9 @@ struct Tools {
 struct Stage<P: Threads> {
     world: World<P>,
     config: Config,
-    /// How many of the two schedulers have ended their shift, or have none.
-    ended: P::Cell<u8>,
+    /// How many of the two schedulers have ended their shift, or have none. No cell: nobody in the engine looks at this, and
+    /// it must order nothing.
+    ended: AtomicU8,
     /// How often the clock has ticked.
     ticks: P::Cell<u8>,
     /// Whether there is a clock.
@@ -95,7 +97,7 @@ impl<P: Threads> Stage<P> {
     }
 
     fn schedulers_have_ended(&self) -> bool {
-        self.ended.with(|ended| *ended == 2)
+        self.ended.load(Ordering::SeqCst) == 2
     }
 }
 
@@ -132,7 +134,7 @@ where
     let stage = Arc::new(Stage::<P> {
         world: world.rehosted(&config.scope),
         config: config.clone(),
-        ended: Shared::new(idle),
+        ended: AtomicU8::new(idle),
         ticks: Shared::new(0),
         timed: has(Actor::Clock),
         judge: Mutex::new(Judge { oracle: watched.oracle.clone(), violations: Vec::new(), cut_short: false }),

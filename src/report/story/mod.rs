@@ -37,7 +37,13 @@ pub fn story(config: &Config, script: &[Step], show: Option<&Signature>) -> Time
 /// Tells what a script led up to, what threads then did, and what a drain showed after them, up to where the violation
 /// is seen.
 #[must_use]
-pub fn threaded_story(config: &Config, script: &[Step], acts: &[Act], after: &ServingState, show: &Signature) -> Timeline {
+pub fn threaded_story(
+    config: &Config,
+    script: &[Step],
+    acts: &[Act],
+    after: &ServingState,
+    show: &Signature,
+) -> Timeline {
     let mut beats = beat::lead_up(config, script);
     beats.extend(acts.iter().map(beat::act));
     let seen = |beats: &[Beat]| beats.iter().any(|beat| beat.violations.iter().any(|v| Signature::from(v) == *show));

@@ -1,0 +1,45 @@
+//! How the tests run jobs: each in a process of its own.
+
+use pagefence::cell::{Profile, Switch};
+use pagefence::lifetime::Kind;
+use pagefence_models::isolated::{Worker, run_all};
+use pagefence_models::{Engine, Job, Report};
+use std::path::Path;
+
+/// The seed of every test.
+pub const SEED: u64 = 7;
+
+#[allow(dead_code, reason = "not every test asks for one")]
+/// A profile by name, with settings: `reference door=off`.
+pub fn profile(words: &str) -> Profile {
+    let mut words = words.split_whitespace();
+    let base = Profile::preset(words.next().unwrap()).unwrap();
+    words.fold(base, |profile, setting| profile.set(setting).unwrap())
+}
+
+/// The reference without these protections.
+#[allow(dead_code, reason = "not every test takes protections away")]
+pub fn reference_without(off: &[Switch]) -> Profile {
+    off.iter().fold(Profile::reference(), |profile, switch| profile.with(*switch, false))
+}
+
+/// A job for `model/slice`.
+pub fn job(place: &str, profile: Profile, engine: Engine, executions: u64, until: &[Kind]) -> Job {
+    let (model, slice) = place.split_once('/').unwrap();
+    Job {
+        model: model.to_owned(),
+        slice: slice.to_owned(),
+        profile,
+        engine,
+        seed: SEED,
+        executions,
+        milliseconds: None,
+        until: until.to_vec(),
+    }
+}
+
+/// Runs `jobs` on both cores.
+pub fn run(jobs: &[Job]) -> Vec<Report> {
+    let worker = Worker { program: Path::new(env!("CARGO_BIN_EXE_pagefence-model-worker")), arguments: &[] };
+    run_all(jobs, 2, &worker, |_| {})
+}

@@ -1,0 +1,45 @@
+//! The reference holds in every model, under every engine.
+
+mod common;
+
+use common::{job, run};
+use pagefence::cell::Profile;
+use pagefence_models::{Ending, Engine, all};
+
+/// Slices whose schedules with three preemptions are too many for a test; they are tried with two here, and with three
+/// by `pagefence model run`.
+const LARGE: [&str; 4] = ["aborted-batch", "error-with-sibling", "success-meets-abort", "two-rails"];
+
+#[test]
+fn it_holds_in_every_schedule_of_every_slice_with_three_preemptions() {
+    let engine = |slice: &str| Engine::Loom { preemptions: Some(if LARGE.contains(&slice) { 2 } else { 3 }) };
+    let jobs: Vec<_> = all()
+        .iter()
+        .flat_map(|model| model.slices.iter().map(|slice| (model.name, slice.name.clone())).collect::<Vec<_>>())
+        .map(|(model, slice)| job(&format!("{model}/{slice}"), Profile::reference(), engine(&slice), u64::MAX, &[]))
+        .collect();
+    for report in run(&jobs) {
+        let place = format!("{}/{}", report.job.model, report.job.slice);
+        assert_eq!((report.ending, report.met), (Ending::Exhausted, vec![]), "{place}");
+        assert!(report.executions > 10, "{place}: {} schedules are no race", report.executions);
+    }
+}
+
+#[test]
+fn it_holds_in_random_schedules_of_every_slice_and_whole_cell() {
+    let places = all().into_iter().flat_map(|model| {
+        let slices = model.slices.into_iter().map(|slice| (slice.name, 2_000));
+        let wholes = model.wholes.into_iter().map(|whole| (whole.name, 1_000));
+        slices
+            .chain(wholes)
+            .map(move |(slice, executions)| (format!("{}/{slice}", model.name), executions))
+            .collect::<Vec<_>>()
+    });
+    let jobs: Vec<_> =
+        places.map(|(place, executions)| job(&place, Profile::reference(), Engine::Shuttle, executions, &[])).collect();
+    for report in run(&jobs) {
+        let place = format!("{}/{}", report.job.model, report.job.slice);
+        assert_eq!((report.ending, report.met), (Ending::Truncated, vec![]), "{place}");
+        assert_eq!(report.executions, report.job.executions, "{place}");
+    }
+}
