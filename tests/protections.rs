@@ -79,6 +79,10 @@ const UNSEEN: &[(Switch, &str)] = &[
     (Switch::NoResurrection, "with epochs a late status names a room that nobody will use again"),
     (Switch::RoomReset, "with epochs a room never starts again"),
     (Switch::NotifyAllEndpoints, "decode ranks agree by the minimum, so one that hears of a failure fails all"),
+    (
+        Switch::LockedTables,
+        "a step is atomic for the explorers; the threaded models show it (models/tests/controls.rs)",
+    ),
     (Switch::FifoReuse, "amplifies or hides: the order of the free list is no protection"),
     (Switch::EarlySend, "a feature that needs a protection, `early_send_waits`"),
 ];

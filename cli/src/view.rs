@@ -84,6 +84,16 @@ pub fn findings(findings: &[Finding]) -> Table {
     table
 }
 
+/// How a job of the models ended, in words.
+pub fn ending(ending: &Ending) -> String {
+    match ending {
+        Ending::Exhausted => "exhausted".to_owned(),
+        Ending::Truncated => "truncated".to_owned(),
+        Ending::Found => "found".to_owned(),
+        Ending::Failed(why) => format!("FAILED: {why}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -95,15 +105,5 @@ mod tests {
         assert_eq!(grouped(1000), "1,000");
         assert_eq!(grouped(1_048_576), "1,048,576");
         assert_eq!(count(1, "state"), "1 state");
-    }
-}
-
-/// How a job of the models ended, in words.
-pub fn ending(ending: &Ending) -> String {
-    match ending {
-        Ending::Exhausted => "exhausted".to_owned(),
-        Ending::Truncated => "truncated".to_owned(),
-        Ending::Found => "found".to_owned(),
-        Ending::Failed(why) => format!("FAILED: {why}"),
     }
 }
