@@ -4,7 +4,6 @@ use pagefence::cell::{Profile, Switch};
 use pagefence::lifetime::Kind;
 use pagefence_models::isolated::{Worker, run_all};
 use pagefence_models::{Engine, Job, Report};
-use std::path::Path;
 
 /// The seed of every test.
 pub const SEED: u64 = 7;
@@ -38,8 +37,16 @@ pub fn job(place: &str, profile: Profile, engine: Engine, executions: u64, until
     }
 }
 
+/// The worker: this very binary, asked for this one test. No test of its own.
+#[test]
+#[ignore = "what `run` starts, with a job on standard input"]
+fn worker() {
+    std::process::exit(pagefence_models::isolated::worker());
+}
+
 /// Runs `jobs` on both cores.
 pub fn run(jobs: &[Job]) -> Vec<Report> {
-    let worker = Worker { program: Path::new(env!("CARGO_BIN_EXE_pagefence-model-worker")), arguments: &[] };
-    run_all(jobs, 2, &worker, |_| {})
+    let program = std::env::current_exe().unwrap();
+    let arguments = ["--ignored", "--exact", "common::worker", "--nocapture"];
+    run_all(jobs, 2, &Worker { program: &program, arguments: &arguments }, |_| {})
 }
