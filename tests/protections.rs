@@ -1,8 +1,8 @@
 //! Each protection of the reference, switched off alone, shows a finding in a shipped scope; those of which that is not
 //! so are named here, with what stands in front of them or the reason.
 
-use pagefence::cell::{Config, Profile, Switch};
-use pagefence::explore::{Budget, ExhaustiveOptions, Serving, Signature, exhaustive};
+use pagefence::cell::{Config, Profile, Step, Switch};
+use pagefence::explore::{Budget, Exhaustive, ExhaustiveOptions, Serving, Signature, exhaustive};
 use pagefence::library;
 use pagefence::lifetime::{Kind, Severity};
 use std::collections::HashSet;
@@ -33,15 +33,19 @@ const NEEDED: &[(Switch, &str, Kind)] = &[
     (Switch::StickyReason, "planted", Kind::FalseSuccess),
 ];
 
-/// Whether `switch` off alone shows `kind` in `scope`.
-fn shows(switch: Switch, scope: &str, kind: Kind) -> bool {
-    let profile = Profile::reference().with(switch, false);
+/// Searches `scope` with `off` switched off in the reference.
+fn search(off: &[Switch], scope: &str, states: Option<u64>) -> Exhaustive<Step> {
+    let profile = off.iter().fold(Profile::reference(), |profile, switch| profile.with(*switch, false));
     let config = Config { switches: profile.switches, scope: library::scope(scope).unwrap() };
     let options = ExhaustiveOptions { symmetry: true, jobs: 2, stop_at: Some(Severity::Exposure) };
+    exhaustive(&Serving::new(config), &options, &Budget { states, ..Budget::default() })
+}
+
+/// Whether `switch` off alone shows `kind` in `scope`.
+fn shows(switch: Switch, scope: &str, kind: Kind) -> bool {
     let mut states = 2_000;
     loop {
-        let found =
-            exhaustive(&Serving::new(config.clone()), &options, &Budget { states: Some(states), ..Budget::default() });
+        let found = search(&[switch], scope, Some(states));
         if found.findings.iter().any(|found| found.signature.kind == kind) {
             return true;
         }
@@ -89,10 +93,7 @@ const UNSEEN: &[(Switch, &str)] = &[
 
 /// What an exhaustive search finds with `off` switched off in the reference.
 fn signatures(off: &[Switch], scope: &str) -> HashSet<Signature> {
-    let profile = off.iter().fold(Profile::reference(), |profile, switch| profile.with(*switch, false));
-    let config = Config { switches: profile.switches, scope: library::scope(scope).unwrap() };
-    let options = ExhaustiveOptions { symmetry: true, jobs: 2, stop_at: Some(Severity::Exposure) };
-    let found = exhaustive(&Serving::new(config), &options, &Budget::default());
+    let found = search(off, scope, None);
     assert!(found.closed, "{off:?} in {scope}");
     found.findings.into_iter().map(|found| found.signature).collect()
 }

@@ -2,14 +2,11 @@
 
 use super::pattern::Pattern;
 use crate::cell::{Config, Producer, Profile, Scope, Step};
-use crate::explore::{Serving, Signature, Tail, Words, replay};
+use crate::explore::{DRAIN_BOUND, Serving, Signature, Tail, Words, replay};
 use crate::input::InputError;
 use crate::library;
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
-
-/// How many steps a drain after a case's script may take.
-const DRAIN: usize = 4096;
 
 /// Where the fault is known from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -119,7 +116,7 @@ impl Case {
         }
         let serving = Serving::new(Config { switches: profile.switches, scope: scope.clone() });
         let mut shown = false;
-        replay(&serving, &self.script, Tail::Drain { bound: DRAIN }, |moment| {
+        replay(&serving, &self.script, Tail::Drain { bound: DRAIN_BOUND }, |moment| {
             let mut found = moment.violations().iter().filter_map(|found| Words::try_from(Signature::from(found)).ok());
             shown |= found.any(|words| self.violation.matches(&words));
             ControlFlow::Continue(())

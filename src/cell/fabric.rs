@@ -98,6 +98,12 @@ impl Transfer {
         self.told != Told::Failed && !self.complete()
     }
 
+    /// Whether its initiator still waits for it.
+    #[must_use]
+    pub fn untold(&self) -> bool {
+        self.told == Told::Nothing && self.live()
+    }
+
     /// How many pages (or rows) it writes.
     #[must_use]
     pub fn pages(&self) -> u32 {

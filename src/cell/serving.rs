@@ -127,7 +127,6 @@ impl<P: Platform> Cell<P> {
             }
             Step::Lose(lane) => {
                 self.suffered.losses += 1;
-                ctx.world.lost.with(|lost| *lost = lost.saturating_add(1));
                 lose(lane, &mut ctx);
             }
             Step::Land { op, piece } => land(OpId(u32::from(op)), piece, &mut ctx),
@@ -221,11 +220,9 @@ impl<P: Platform> Cell<P> {
 
     /// Whether the initiator of `op` still waits, and it writes more than `pages` pages (or a row, which is small).
     fn untold(&self, op: u8, pages: u32) -> bool {
-        self.world.fabric.with(|fabric| {
-            fabric
-                .get(OpId(u32::from(op)))
-                .is_some_and(|write| write.told == Told::Nothing && write.live() && write.pages() > pages)
-        })
+        self.world
+            .fabric
+            .with(|fabric| fabric.get(OpId(u32::from(op))).is_some_and(|write| write.untold() && write.pages() > pages))
     }
 
     fn deliverable(&self, lane: Lane, config: &Config) -> bool {
@@ -235,13 +232,8 @@ impl<P: Platform> Cell<P> {
         if prefill >= config.scope.prefill_ranks || decode >= config.scope.decode_ranks {
             return false;
         }
-        match lane {
-            Lane::ToPrefill { from, to } => {
-                self.health == PrefillHealth::Alive && !self.world.to_prefill(from, to).with(|queue| queue.is_empty())
-            }
-            Lane::ToDecode { from, to } => !self.world.to_decode(from, to).with(|queue| queue.is_empty()),
-            Lane::Aux { from, to } => !self.world.aux(from, to).with(|queue| queue.is_empty()),
-        }
+        let heard = self.health == PrefillHealth::Alive || !matches!(lane, Lane::ToPrefill { .. });
+        heard && self.world.waits(lane)
     }
 
     /// Every enabled step, in a fixed order.
@@ -402,6 +394,7 @@ pub(super) fn time_out_one<P: Platform, T: Probe>(victim: impl Fn(&Transfer) -> 
 }
 
 pub(super) fn lose<P: Platform, T: Probe>(lane: Lane, ctx: &mut Ctx<'_, P, T>) {
+    ctx.world.lost.with(|lost| *lost = lost.saturating_add(1));
     match lane {
         Lane::ToPrefill { from, to } => {
             ctx.world.to_prefill(from, to).with(Queue::pop);

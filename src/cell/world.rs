@@ -303,6 +303,15 @@ impl<P: Platform> World<P> {
         &self.net.aux[self.channel(from, to)]
     }
 
+    /// Whether a message waits on `lane`.
+    pub fn waits(&self, lane: Lane) -> bool {
+        match lane {
+            Lane::ToPrefill { from, to } => !self.to_prefill(from, to).with(|queue| queue.is_empty()),
+            Lane::ToDecode { from, to } => !self.to_decode(from, to).with(|queue| queue.is_empty()),
+            Lane::Aux { from, to } => !self.aux(from, to).with(|queue| queue.is_empty()),
+        }
+    }
+
     /// Writes a metadata row of decode rank `rank`.
     pub fn write_decode_row(&self, rank: u8, row: &Slots, content: RowContent) {
         self.decode[usize::from(rank)].rows.with(|rows| rows[row_index(row)] = content);

@@ -24,7 +24,7 @@ const MAX_FILE: u64 = 16 << 20;
 /// The longest script: an order of magnitude more than any explorer walks.
 const MAX_SCRIPT: usize = 1 << 16;
 /// The bound of the drain that follows a script.
-pub(crate) const DRAIN: usize = 4096;
+pub const DRAIN_BOUND: usize = 4096;
 
 /// When a violation is seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -154,7 +154,7 @@ impl Finding {
             return None;
         }
         let serving = Serving::new(self.config());
-        let options = MinimiseOptions { tail: Tail::Drain { bound: DRAIN }, ..MinimiseOptions::default() };
+        let options = MinimiseOptions { tail: Tail::Drain { bound: DRAIN_BOUND }, ..MinimiseOptions::default() };
         let Minimised { steps, violation, .. } = minimise(&serving, &self.script, &self.signature.into(), &options)?;
         let mut small = Self { script: steps, violation, minimised: true, ..self.clone() };
         (small.violation, small.seen) = small.reproduce(self.profile.switches).same?;
@@ -168,7 +168,7 @@ impl Finding {
         let signature = Signature::from(self.signature);
         let mut same = None;
         let mut others: Vec<Violation> = Vec::new();
-        let replayed = replay(&serving, &self.script, Tail::Drain { bound: DRAIN }, |moment| {
+        let replayed = replay(&serving, &self.script, Tail::Drain { bound: DRAIN_BOUND }, |moment| {
             let seen = match &moment {
                 Moment::Step { index: Some(_), .. } | Moment::Skipped { .. } => Seen::Step,
                 Moment::Step { index: None, .. } => Seen::Drain,

@@ -3,11 +3,11 @@
 use super::{Actor, Ear, Shift, Stage};
 use crate::cell::balancer::{self, Client};
 use crate::cell::decode::{self, DecodeScheduler};
-use crate::cell::fabric::{Told, Transfer};
+use crate::cell::fabric::Transfer;
 use crate::cell::prefill::{self, PrefillScheduler, Worker};
 use crate::cell::serving::{break_one, land, lose, time_out_one};
 use crate::cell::step::lanes;
-use crate::cell::world::{Ctx, Lane};
+use crate::cell::world::Ctx;
 use crate::lifetime::OpId;
 use crate::platform::{Shared, Threads};
 use std::sync::Arc;
@@ -184,15 +184,18 @@ fn prefill_iteration<P: Threads>(scheduler: &mut PrefillScheduler, stage: &Stage
         scheduler.end_forward(ctx);
     }
     scheduler.tick(ctx);
-    let through = scheduler.crashed() || served && scheduler.requests().is_empty();
-    if through { Next::End } else { Next::GiveWay }
+    after_iteration(served, scheduler.crashed(), scheduler.requests().is_empty())
 }
 
 fn decode_iteration<P: Threads>(scheduler: &mut DecodeScheduler, stage: &Stage<P>, ctx: &mut Act<'_, P>) -> Next {
     let served = stage.served();
     scheduler.tick(ctx);
-    let through = scheduler.crashed() || served && scheduler.requests().is_empty();
-    if through { Next::End } else { Next::GiveWay }
+    after_iteration(served, scheduler.crashed(), scheduler.requests().is_empty())
+}
+
+/// A scheduler goes on until nobody wants anything of it, or it has died.
+const fn after_iteration(served: bool, crashed: bool, empty: bool) -> Next {
+    if crashed || served && empty { Next::End } else { Next::GiveWay }
 }
 
 /// The bootstrap thread of a prefill rank takes a message of each decode rank in turn.
@@ -245,19 +248,12 @@ fn strike<P: Threads>(fault: Actor, ctx: &mut Act<'_, P>) -> bool {
         return lose_one(ctx);
     }
     let pages = if fault == Actor::TransferTimeout { ctx.config.scope.slow_pages } else { 0 };
-    let open = |write: &Transfer| write.told == Told::Nothing && write.live() && write.landing == 0;
-    let victim = |write: &Transfer| open(write) && write.pages() > pages;
+    let victim = |write: &Transfer| write.untold() && write.landing == 0 && write.pages() > pages;
     if fault == Actor::TransferTimeout { time_out_one(victim, ctx) } else { break_one(victim, ctx) }
 }
 
 fn lose_one<P: Threads>(ctx: &mut Act<'_, P>) -> bool {
-    let waits = |lane: &Lane| match *lane {
-        Lane::ToPrefill { from, to } => !ctx.world.to_prefill(from, to).with(|queue| queue.is_empty()),
-        Lane::ToDecode { from, to } => !ctx.world.to_decode(from, to).with(|queue| queue.is_empty()),
-        Lane::Aux { from, to } => !ctx.world.aux(from, to).with(|queue| queue.is_empty()),
-    };
-    let Some(lane) = lanes(&ctx.config.scope).find(waits) else { return false };
-    ctx.world.lost.with(|lost| *lost = lost.saturating_add(1));
+    let Some(lane) = lanes(&ctx.config.scope).find(|lane| ctx.world.waits(*lane)) else { return false };
     lose(lane, ctx);
     true
 }

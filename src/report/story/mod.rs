@@ -46,12 +46,12 @@ pub fn threaded_story(
 ) -> Timeline {
     let mut beats = beat::lead_up(config, script);
     beats.extend(acts.iter().map(beat::act));
-    let seen = |beats: &[Beat]| beats.iter().any(|beat| beat.violations.iter().any(|v| Signature::from(v) == *show));
-    if !seen(&beats) {
-        beats.extend(beat::drain(config, after, show));
-    }
-    if let Some(last) = beats.iter().position(|beat| beat.violations.iter().any(|v| Signature::from(v) == *show)) {
+    let shows = |beat: &Beat| beat.violations.iter().any(|violation| Signature::from(violation) == *show);
+    if let Some(last) = beats.iter().position(shows) {
         beats.truncate(last + 1);
+    } else {
+        // It ends where it is seen.
+        beats.extend(beat::drain(config, after, show));
     }
     told(config, &beats, Some(show))
 }
