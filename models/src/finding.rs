@@ -97,8 +97,9 @@ fn same(violations: &[Violation], signature: Signature) -> Option<Violation> {
 pub fn replay(finding: &Finding, switches: Switches) -> Result<Replayed, ReplayError> {
     let threads = finding.threads.as_ref().ok_or(ReplayError::NoThreads)?;
     let (model, slice) = (threads.model.clone(), threads.slice.clone());
-    let known = model::find(&model).and_then(|found| found.slice(&slice));
-    let Some(known) = known else { return Err(ReplayError::NoSlice { model, slice }) };
+    let Some(known) = model::find(&model).and_then(|found| found.slice(&slice)) else {
+        return Err(ReplayError::NoSlice { model, slice });
+    };
     if known.shifts != threads.shifts || known.lead_up != finding.script || known.scope != finding.scope {
         return Err(ReplayError::Changed { model, slice });
     }
@@ -107,8 +108,7 @@ pub fn replay(finding: &Finding, switches: Switches) -> Result<Replayed, ReplayE
     let signature = Signature::from(finding.signature);
     let acts = acts(&stage, record::events());
     let config = Config { switches, scope: finding.scope.clone() };
-    let after = followed.after;
-    let mut timeline = threaded_story(&config, &finding.script, &acts, &after, &signature);
+    let mut timeline = threaded_story(&config, &finding.script, &acts, &followed.after, &signature);
     timeline.title = finding.signature.to_string();
     timeline.subtitle = vec![
         format!("model {model}/{slice}"),

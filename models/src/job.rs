@@ -5,10 +5,9 @@ use crate::engine::shuttle::{Shuttle, Strategy};
 use crate::engine::{loom, shuttle};
 use crate::model::{self, Slice};
 use crate::record;
-use crate::schedule::Schedule;
 use crate::stage::Stage;
 use pagefence::cell::Profile;
-use pagefence::explore::{Signature, Words, mix};
+use pagefence::explore::{Schedule, Signature, Words, mix};
 use pagefence::lifetime::{Event, Kind, Label, Spans, Violation};
 use serde::{Deserialize, Serialize};
 use std::any::Any;
@@ -27,11 +26,6 @@ pub enum Engine {
     },
     /// Shuttle: the portfolio of random strategies, in turn.
     Shuttle,
-    /// One strategy of shuttle's alone, by its place in the portfolio. For comparisons.
-    Only {
-        /// The place.
-        strategy: usize,
-    },
     /// Shuttle: every schedule, depth first.
     Dfs,
 }
@@ -110,7 +104,7 @@ pub struct Report {
 }
 
 /// Executions of one strategy before the next one has its turn.
-const BLOCK: u64 = 250;
+const BLOCK: usize = 250;
 /// Walks of an estimate.
 const SAMPLES: usize = 500;
 
@@ -207,7 +201,7 @@ impl Job {
     ///
     /// # Errors
     /// When there is none.
-    pub fn slice(&self) -> Result<Slice, JobError> {
+    pub fn slice(&self) -> Result<&'static Slice, JobError> {
         let found = model::find(&self.model).and_then(|model| model.slice(&self.slice));
         found.ok_or_else(|| JobError::NoSlice { model: self.model.clone(), slice: self.slice.clone() })
     }
@@ -264,17 +258,13 @@ fn explore(bench: &Arc<Bench>) -> Ending {
             Ending::Exhausted
         }
         Engine::Dfs => {
-            shuttle::exhaust(usize::MAX, execution(bench));
+            shuttle::exhaust(execution(bench));
             Ending::Exhausted
         }
-        Engine::Shuttle | Engine::Only { .. } => {
-            let strategies = match bench.job.engine {
-                Engine::Only { strategy } => vec![Strategy::PORTFOLIO[strategy % Strategy::PORTFOLIO.len()]],
-                _ => Strategy::PORTFOLIO.to_vec(),
-            };
-            for (block, strategy) in strategies.iter().cycle().enumerate() {
+        Engine::Shuttle => {
+            for (block, strategy) in Strategy::PORTFOLIO.iter().cycle().enumerate() {
                 bench.tally().strategy = Some(strategy.name());
-                shuttle::draw(*strategy, mix(bench.job.seed ^ block as u64), BLOCK as usize, execution(bench));
+                shuttle::draw(*strategy, mix(bench.job.seed ^ block as u64), BLOCK, execution(bench));
             }
             Ending::Truncated
         }

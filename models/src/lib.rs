@@ -14,7 +14,7 @@
 //! seen to be missed.
 //!
 //! What is found is a [`Finding`](pagefence::explore::Finding) as everywhere, with the same oracle, kinds and signatures, plus
-//! the [schedule](schedule::Schedule): which thread made which access. It is ours, so it outlives the engines' own replay
+//! the [schedule](pagefence::explore::Schedule): which thread made which access. It is ours, so it outlives the engines' own replay
 //! strings, and [`follow`](engine::follow) takes it again.
 //!
 //! # What is modelled how
@@ -41,7 +41,6 @@ pub mod job;
 pub mod model;
 mod models;
 pub mod record;
-pub mod schedule;
 pub mod shrink;
 pub mod stage;
 

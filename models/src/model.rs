@@ -4,6 +4,7 @@ use crate::models::{admission, release, scheduler, transfer};
 use crate::stage::Stage;
 use pagefence::cell::{Actor, Config, Scope, Shift, Step, Switches, whole_cell};
 use pagefence::library;
+use std::sync::LazyLock;
 
 /// A part of the protocol, as slices for loom and as whole cells for shuttle.
 #[derive(Clone, Debug)]
@@ -24,8 +25,8 @@ pub struct Model {
 impl Model {
     /// The slice or whole cell called `name`.
     #[must_use]
-    pub fn slice(&self, name: &str) -> Option<Slice> {
-        self.slices.iter().chain(&self.wholes).chain(&self.broken).find(|slice| slice.name == name).cloned()
+    pub fn slice(&self, name: &str) -> Option<&Slice> {
+        self.slices.iter().chain(&self.wholes).chain(&self.broken).find(|slice| slice.name == name)
     }
 }
 
@@ -80,14 +81,18 @@ impl Slice {
 /// schedule which starves a thread ends too. What is unfinished then is finished by the drain.
 const WHOLE_TURNS: u32 = 40;
 
+/// Made once: fifty scopes are parsed for them.
+static ALL: LazyLock<[Model; 4]> =
+    LazyLock::new(|| [scheduler::model(), admission::model(), transfer::model(), release::model()]);
+
 /// Every model.
 #[must_use]
-pub fn all() -> Vec<Model> {
-    vec![scheduler::model(), admission::model(), transfer::model(), release::model()]
+pub fn all() -> &'static [Model] {
+    &*ALL
 }
 
 /// The model called `name`.
 #[must_use]
-pub fn find(name: &str) -> Option<Model> {
-    all().into_iter().find(|model| model.name == name)
+pub fn find(name: &str) -> Option<&'static Model> {
+    all().iter().find(|model| model.name == name)
 }

@@ -3,8 +3,8 @@
 //! Both engines run all threads of an execution on the operating-system thread that called them, so what they do is recorded
 //! there, without a lock and without giving the engine another scheduling point.
 
-use crate::schedule::{Access, Schedule, short_name};
 use pagefence::cell::Site;
+use pagefence::explore::{Access, Schedule, short_name};
 use pagefence::lifetime::Event;
 use std::cell::RefCell;
 

@@ -3,10 +3,9 @@
 use crate::engine::follow::follow;
 use crate::engine::shuttle::Shuttle;
 use crate::record;
-use crate::schedule::{Access, Schedule};
 use crate::stage::Stage;
 use pagefence::cell::Watched;
-use pagefence::explore::Signature;
+use pagefence::explore::{Access, Schedule, Signature};
 use pagefence::lifetime::Violation;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -2,14 +2,11 @@
 
 use crate::record;
 use pagefence::cell::{Config, Listener, Shift, Site, Step, Watched, Worked, World, work};
-use pagefence::explore::{Serving, Signature, Walker};
+use pagefence::explore::{DRAIN_BOUND, Serving, Signature, Walker};
 use pagefence::lifetime::{Event, Violation};
 use pagefence::platform::Threads;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// The bound of the drain that follows the threads.
-const DRAIN: usize = 4096;
 
 /// Where threads race: the state that a script led to, and who works from there.
 #[derive(Debug)]
@@ -70,7 +67,7 @@ impl Stage {
         World<P>: Send + Sync,
         P::Cell<u8>: Send + Sync,
     {
-        self.execute_to_state::<P>().0
+        self.judge(self.run::<P>())
     }
 
     /// As [`execute`](Self::execute), and returns the state in which the threads left the cell.
@@ -79,10 +76,24 @@ impl Stage {
         World<P>: Send + Sync,
         P::Cell<u8>: Send + Sync,
     {
+        let worked = self.run::<P>();
+        let after = worked.watched.clone();
+        (self.judge(worked), after)
+    }
+
+    fn run<P: Threads>(&self) -> Worked
+    where
+        World<P>: Send + Sync,
+        P::Cell<u8>: Send + Sync,
+    {
         record::begin();
         let listener: Listener =
             Arc::new(|thread: usize, site: Site, event: &Event| record::event(thread as u8, site, event));
-        let Worked { watched, violations, .. } = work::<P>(&self.start(), self.config(), &self.shifts, Some(listener));
+        work::<P>(&self.start(), self.config(), &self.shifts, Some(listener))
+    }
+
+    /// What the threads violated, and a drain after them.
+    fn judge(&self, worked: Worked) -> Vec<Violation> {
         let mut seen: Vec<Violation> = Vec::new();
         let mut see = |violations: &[Violation]| {
             for violation in violations {
@@ -92,14 +103,11 @@ impl Stage {
                 }
             }
         };
-        see(&violations);
-        let mut walker = Walker::at(&self.serving, watched);
-        walker.drain(DRAIN, |moment| {
+        see(&worked.violations);
+        Walker::at(&self.serving, worked.watched).drain(DRAIN_BOUND, |moment| {
             see(moment.violations());
             ControlFlow::Continue(())
         });
-        walker.reset();
-        let after = walker.state().clone();
-        (seen, after)
+        seen
     }
 }

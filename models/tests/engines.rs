@@ -18,7 +18,7 @@ fn finding() -> Finding {
         job("release/clear-meets-abort", profile("sglang-0.5.23"), Engine::Shuttle, 5_000, &[Kind::ReadAfterFree]);
     let report = job.run().unwrap();
     let met: &Met = report.met.iter().find(|met| met.signature.kind == Kind::ReadAfterFree).unwrap();
-    keep(&job, &job.slice().unwrap(), met)
+    keep(&job, job.slice().unwrap(), met)
 }
 
 #[test]

@@ -27,9 +27,9 @@ fn it_holds_in_every_schedule_of_every_slice_with_three_preemptions() {
 
 #[test]
 fn it_holds_in_random_schedules_of_every_slice_and_whole_cell() {
-    let places = all().into_iter().flat_map(|model| {
-        let slices = model.slices.into_iter().map(|slice| (slice.name, 2_000));
-        let wholes = model.wholes.into_iter().map(|whole| (whole.name, 1_000));
+    let places = all().iter().flat_map(|model| {
+        let slices = model.slices.iter().map(|slice| (&slice.name, 2_000));
+        let wholes = model.wholes.iter().map(|whole| (&whole.name, 1_000));
         slices
             .chain(wholes)
             .map(move |(slice, executions)| (format!("{}/{slice}", model.name), executions))

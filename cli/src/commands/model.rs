@@ -7,13 +7,13 @@ use crate::outcome::Outcome;
 use crate::progress::Spinner;
 use crate::view;
 use anyhow::{Result, bail};
-use pagefence::cell::{Profile, Switches};
+use pagefence::cell::Profile;
 use pagefence::explore::{Finding, Words};
 use pagefence::library;
 use pagefence::report::{Summary, Table, render_html, write_whole};
 use pagefence_models::finding::{SOURCE, keep, replay};
 use pagefence_models::isolated::{Worker, run_all};
-use pagefence_models::{Ending, Engine, Job, Model, Report, all, find};
+use pagefence_models::{Ending, Engine, Job, Model, Report, Slice, all, find};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -107,40 +107,34 @@ fn run_models(args: &ModelRunArgs, console: &mut Console) -> Result<Outcome> {
 
 /// Slices under loom and shuttle, whole cells under shuttle, as far as they are asked for.
 fn jobs(args: &ModelRunArgs, profile: &Profile) -> Result<Vec<Job>> {
-    let models = if args.models.is_empty() {
-        all()
+    let models: Vec<&Model> = if args.models.is_empty() {
+        all().iter().collect()
     } else {
         args.models.iter().map(|name| model(name)).collect::<Result<_>>()?
     };
     let loom = Engine::Loom { preemptions: (!args.unbounded).then_some(args.preemptions) };
+    let engines = match args.engine {
+        EngineName::All => vec![loom, Engine::Shuttle],
+        EngineName::Loom => vec![loom],
+        EngineName::Shuttle => vec![Engine::Shuttle],
+        EngineName::Dfs => vec![Engine::Dfs],
+    };
     let mut jobs = Vec::new();
     for model in models {
-        let name = model.name;
-        let mut add = |slice: &str, engine| {
-            if args.slices.is_empty() || args.slices.iter().any(|wanted| wanted == slice) {
-                jobs.push(Job {
-                    model: name.to_owned(),
-                    slice: slice.to_owned(),
-                    profile: profile.clone(),
-                    engine,
-                    seed: args.seed,
-                    executions: args.iterations.unwrap_or(u64::MAX),
-                    milliseconds: Some(args.budget.as_millis() as u64),
-                    until: Vec::new(),
-                });
-            }
-        };
-        for slice in &model.slices {
-            match args.engine {
-                EngineName::All => [loom, Engine::Shuttle].map(|engine| add(&slice.name, engine)),
-                EngineName::Loom => [add(&slice.name, loom), ()],
-                EngineName::Shuttle => [add(&slice.name, Engine::Shuttle), ()],
-                EngineName::Dfs => [add(&slice.name, Engine::Dfs), ()],
-            };
-        }
-        if matches!(args.engine, EngineName::All | EngineName::Shuttle) {
-            model.wholes.iter().for_each(|whole| add(&whole.name, Engine::Shuttle));
-        }
+        let slices = model.slices.iter().flat_map(|slice| engines.iter().map(move |engine| (slice, *engine)));
+        let whole = engines.contains(&Engine::Shuttle).then_some(&model.wholes);
+        let wholes = whole.into_iter().flatten().map(|whole| (whole, Engine::Shuttle));
+        let wanted = |slice: &Slice| args.slices.is_empty() || args.slices.contains(&slice.name);
+        jobs.extend(slices.chain(wholes).filter(|(slice, _)| wanted(slice)).map(|(slice, engine)| Job {
+            model: model.name.to_owned(),
+            slice: slice.name.clone(),
+            profile: profile.clone(),
+            engine,
+            seed: args.seed,
+            executions: args.iterations.unwrap_or(u64::MAX),
+            milliseconds: Some(args.budget.as_millis() as u64),
+            until: Vec::new(),
+        }));
     }
     if jobs.is_empty() {
         bail!("no slice is called so; see `pagefence model list`");
@@ -148,7 +142,7 @@ fn jobs(args: &ModelRunArgs, profile: &Profile) -> Result<Vec<Job>> {
     Ok(jobs)
 }
 
-fn model(name: &str) -> Result<Model> {
+fn model(name: &str) -> Result<&'static Model> {
     let Some(model) = find(name) else {
         let known: Vec<&str> = all().iter().map(|model| model.name).collect();
         bail!("there is no model `{name}`; there are {}", known.join(", "));
@@ -162,7 +156,7 @@ fn findings(reports: &[Report]) -> Result<Vec<Finding>> {
     for report in reports {
         for met in &report.met {
             if findings.iter().all(|known| known.signature != met.signature) {
-                findings.push(keep(&report.job, &report.job.slice()?, met));
+                findings.push(keep(&report.job, report.job.slice()?, met));
             }
         }
     }
@@ -215,7 +209,7 @@ fn engine(engine: Engine) -> String {
     match engine {
         Engine::Loom { preemptions: Some(bound) } => format!("loom, {bound} preemptions"),
         Engine::Loom { preemptions: None } => "loom, unbounded".to_owned(),
-        Engine::Shuttle | Engine::Only { .. } => "shuttle".to_owned(),
+        Engine::Shuttle => "shuttle".to_owned(),
         Engine::Dfs => "shuttle, depth first".to_owned(),
     }
 }
@@ -238,9 +232,8 @@ pub(super) fn replay_finding(args: &ModelReplayArgs, console: &mut Console) -> R
     for setting in &args.settings {
         profile = profile.set(setting)?;
     }
-    let switches: Switches = profile.switches;
     let file = args.file.display().to_string();
-    let replayed = match replay(&finding, switches) {
+    let replayed = match replay(&finding, profile.switches) {
         Ok(replayed) => replayed,
         Err(error) => bail!("{file}: {error}"),
     };

@@ -1,8 +1,8 @@
 //! Following a schedule that was recorded before, under whichever engine: shuttle runs it.
 
-use super::shuttle::once;
+use super::shuttle::run;
 use crate::record;
-use crate::schedule::Schedule;
+use pagefence::explore::Schedule;
 use shuttle::scheduler::{Scheduler, Task, TaskId};
 
 /// Runs `execution` once, along `schedule` as far as it goes, and then thread by thread.
@@ -11,7 +11,7 @@ use shuttle::scheduler::{Scheduler, Task, TaskId};
 /// When the engine does: a deadlock, a panic of the code, too many steps.
 pub fn follow(schedule: &Schedule, execution: impl Fn() + Send + Sync + 'static) {
     let threads = schedule.accesses.iter().map(|access| access.thread).collect();
-    once(Follow { threads, ran: false }, execution);
+    run(Follow { threads, ran: false }, execution);
 }
 
 /// Chooses the thread whose access comes next.

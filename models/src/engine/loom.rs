@@ -4,8 +4,6 @@ use super::{lock_over_mutex, shared_over_mutex};
 use ::loom::cell::UnsafeCell;
 use ::loom::sync::{Mutex, MutexGuard};
 use pagefence::lifetime::Span;
-#[cfg(test)]
-use pagefence::platform::Shared;
 use pagefence::platform::{Memory, Platform, State, Threads};
 use std::cell::Cell;
 use std::fmt;
@@ -155,6 +153,7 @@ pub fn explore(preemptions: Option<usize>, execution: impl Fn() + Send + Sync + 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pagefence::platform::Shared;
     use std::panic::{AssertUnwindSafe, catch_unwind};
     use std::sync::Arc;
 

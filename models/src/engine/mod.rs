@@ -50,6 +50,7 @@ macro_rules! shared_over_mutex {
         }
     };
 }
+
 /// Implements a lock over a mutex of an engine. To take it and to give it back are recorded.
 macro_rules! lock_over_mutex {
     ($lock:ident, $me:path) => {
@@ -89,5 +90,6 @@ macro_rules! lock_over_mutex {
         }
     };
 }
+
 use lock_over_mutex;
 use shared_over_mutex;

@@ -102,11 +102,15 @@ impl Strategy {
     }
 }
 
-fn config() -> shuttle::Config {
+/// Runs executions of `execution` as `scheduler` has it, and as many as it has.
+///
+/// # Panics
+/// When the engine does: a deadlock, a panic of the code, too many steps.
+pub(super) fn run(scheduler: impl Scheduler + 'static, execution: impl Fn() + Send + Sync + 'static) {
     let mut config = shuttle::Config::new();
     config.stack_size = 1 << 19;
     config.failure_persistence = shuttle::FailurePersistence::None;
-    config
+    shuttle::Runner::new(scheduler, config).run(execution);
 }
 
 /// Runs `executions` executions of `execution` on schedules drawn by `strategy` from `seed`.
@@ -114,23 +118,15 @@ fn config() -> shuttle::Config {
 /// # Panics
 /// When the engine does: a deadlock, a panic of the code, too many steps.
 pub fn draw(strategy: Strategy, seed: u64, executions: usize, execution: impl Fn() + Send + Sync + 'static) {
-    shuttle::Runner::new(strategy.scheduler(seed, executions), config()).run(execution);
+    run(strategy.scheduler(seed, executions), execution);
 }
 
-/// Runs every schedule of `execution`, depth first, `at_most` of them; returns how many it ran.
+/// Runs every schedule of `execution`, depth first.
 ///
 /// # Panics
 /// As [`draw`].
-pub fn exhaust(at_most: usize, execution: impl Fn() + Send + Sync + 'static) -> usize {
-    shuttle::Runner::new(DfsScheduler::new(Some(at_most), false), config()).run(execution)
-}
-
-/// Runs one execution as `scheduler` has it.
-///
-/// # Panics
-/// As [`draw`].
-pub(super) fn once(scheduler: impl Scheduler + 'static, execution: impl Fn() + Send + Sync + 'static) {
-    shuttle::Runner::new(scheduler, config()).run(execution);
+pub fn exhaust(execution: impl Fn() + Send + Sync + 'static) {
+    run(DfsScheduler::new(None, false), execution);
 }
 
 /// About how many schedules `execution` has: Knuth's estimate over `samples` random walks down the tree of choices.
@@ -142,7 +138,7 @@ pub fn estimate(seed: u64, samples: usize, execution: impl Fn() + Send + Sync + 
     let leaves = Arc::new(std::sync::Mutex::new(Vec::new()));
     let knuth =
         Knuth { walk: RandomScheduler::new_from_seed(seed, samples), product: 0.0, leaves: Arc::clone(&leaves) };
-    once(knuth, execution);
+    run(knuth, execution);
     let leaves = leaves.lock().unwrap_or_else(PoisonError::into_inner);
     leaves.iter().sum::<f64>() / leaves.len().max(1) as f64
 }

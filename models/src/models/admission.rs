@@ -4,7 +4,7 @@
 //! A room's status is read and written by schedulers, workers and listeners without a lock: `update_status` is a read
 //! and a write, and a room that is cleared in between comes back.
 
-use super::{ADMITTED, TO_PREFILL, WORKER};
+use super::{FAN_IN, LAND, POSTED, POSTED_BY_ONE_OF_TWO, WORKER};
 use crate::model::{Model, Slice};
 use pagefence::cell::Actor::{
     Abort, BootstrapThread, Clock, DecodeScheduler, DecodeThread, Heartbeat, PrefillScheduler, Worker,
@@ -34,21 +34,8 @@ timers = { bootstrap = 1, waiting = 1, release = 1, prealloc = 1 }
 requests = [{ prompt = 2, max_new = 1, rejected = { by = \"input-length\", legs = \"prefill\" } }]
 ";
 
-const FAN_IN: &str = "
-prefill_pages = 1
-decode_pages = 1
-prefill_ranks = 2
-faults = { aborts = 1 }
-timers = { waiting = 1, release = 1, prealloc = 1 }
-requests = [{ prompt = 1, max_new = 1 }]
-";
-
 pub(crate) fn model() -> Model {
-    let transferred: Vec<Step> = [
-        &ADMITTED[..],
-        &[Step::Prefill, WORKER, WORKER, Step::Land { op: 0, piece: 0 }, WORKER, Step::Land { op: 0, piece: 0 }],
-    ]
-    .concat();
+    let transferred: Vec<Step> = [&POSTED[..], &[LAND, WORKER, LAND]].concat();
     Model {
         name: "admission",
         about: "bootstrap and prealloc queues against rejection, abort, timeout, handshakes, room creation and reuse",
@@ -99,27 +86,14 @@ pub(crate) fn model() -> Model {
                 "two-statuses",
                 "the statuses of two prefill ranks come in, one of them after the client has left (D9, 1.1)",
                 FAN_IN,
-                &[
-                    Step::Submit,
-                    Step::Prefill,
-                    Step::Decode,
-                    TO_PREFILL,
-                    Step::Deliver(pagefence::cell::Lane::ToPrefill { from: 0, to: 1 }),
-                    Step::Prefill,
-                    WORKER,
-                    WORKER,
-                    Step::Land { op: 0, piece: 0 },
-                    WORKER,
-                    Step::Land { op: 0, piece: 0 },
-                    WORKER,
-                ],
+                &[&POSTED_BY_ONE_OF_TWO[..], &[LAND, WORKER, LAND, WORKER]].concat(),
                 &[(DecodeThread(0), 2), (Worker(1), 3), (DecodeScheduler, 2)],
             ),
             Slice::new(
                 "room-used-again",
                 "a second request starts in a room while the first one's worker and listener are at it (1.1, P17; S39)",
                 SHARED_ROOM,
-                &[&ADMITTED[..], &[Step::Prefill, WORKER, WORKER, Step::Abort(0), Step::Decode, Step::Submit]].concat(),
+                &[&POSTED[..], &[Step::Abort(0), Step::Decode, Step::Submit]].concat(),
                 &[(PrefillScheduler, 2), (BootstrapThread(0), 2), (Worker(0), 2)],
             ),
             Slice::new(

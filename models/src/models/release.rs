@@ -5,7 +5,7 @@
 //! chunk and then looks at the room; the bootstrap thread fails the room and then looks at the counter (Dekker's
 //! pattern, protocol section 4). Whoever comes second must see the other.
 
-use super::{ADMITTED, TO_DECODE, TO_PREFILL, WORKER};
+use super::{ADMITTED, FAN_IN, LAND, POSTED, POSTED_BY_ONE_OF_TWO, TO_DECODE, TO_PREFILL, WORKER};
 use crate::model::{Model, Slice};
 use pagefence::cell::Actor::{
     Abort, BootstrapThread, Clock, DecodeScheduler, DecodeThread, Fabric, PrefillScheduler, TransferError, Worker,
@@ -28,15 +28,6 @@ timers = { waiting = 1, release = 1, prealloc = 1 }
 requests = [{ prompt = 1, max_new = 1 }, { prompt = 1, max_new = 1 }]
 ";
 
-const FAN_IN: &str = "
-prefill_pages = 1
-decode_pages = 1
-prefill_ranks = 2
-faults = { aborts = 1 }
-timers = { waiting = 1, release = 1, prealloc = 1 }
-requests = [{ prompt = 1, max_new = 1 }]
-";
-
 const ERROR: &str = "
 prefill_pages = 2
 decode_pages = 2
@@ -51,7 +42,7 @@ pub(crate) fn model() -> Model {
     // The chunk is queued, the client has gone, decode has told prefill.
     let aborted: Vec<Step> = [&ADMITTED[..], &[Step::Prefill, Step::Abort(0), Step::Decode]].concat();
     // As before, and the write is posted.
-    let posted: Vec<Step> = [&ADMITTED[..], &[Step::Prefill, WORKER, WORKER, Step::Abort(0), Step::Decode]].concat();
+    let posted: Vec<Step> = [&POSTED[..], &[Step::Abort(0), Step::Decode]].concat();
     Model {
         name: "release",
         about: "hold, ABORT, outstanding counter, acknowledgement targets, poison, ABORT_ACK, release timeout, source hold",
@@ -74,7 +65,7 @@ pub(crate) fn model() -> Model {
                 "success-meets-abort",
                 "the last chunk completes and the sender is cleared while ABORT comes in (P14, P18, P21; S18)",
                 ONE,
-                &[&posted[..], &[Step::Land { op: 0, piece: 0 }, WORKER, Step::Land { op: 0, piece: 0 }]].concat(),
+                &[&posted[..], &[LAND, WORKER, LAND]].concat(),
                 &[(Worker(0), 1), (BootstrapThread(0), 1), (PrefillScheduler, 1), (DecodeThread(0), 2)],
             ),
             Slice::new(
@@ -95,36 +86,21 @@ pub(crate) fn model() -> Model {
                 "acknowledgement-meets-acknowledgement",
                 "two prefill ranks acknowledge while decode counts (6.2 decode 4)",
                 FAN_IN,
-                &[
-                    Step::Submit,
-                    Step::Prefill,
-                    Step::Decode,
-                    TO_PREFILL,
-                    Step::Deliver(pagefence::cell::Lane::ToPrefill { from: 0, to: 1 }),
-                    Step::Prefill,
-                    WORKER,
-                    WORKER,
-                    Step::Abort(0),
-                    Step::Decode,
-                ],
+                &[&POSTED_BY_ONE_OF_TWO[..], &[Step::Abort(0), Step::Decode]].concat(),
                 &[(BootstrapThread(0), 1), (BootstrapThread(1), 1), (DecodeThread(0), 2), (DecodeScheduler, 1)],
             ),
             Slice::new(
                 "error-meets-sibling",
                 "a write fails while its sibling is still running, and decode is told (P15, 2.4, 6.2 prefill 3; S27)",
                 ERROR,
-                &[&ADMITTED[..], &[Step::Prefill, WORKER, WORKER]].concat(),
+                &POSTED,
                 &[(TransferError, 1), (Worker(0), 1), (DecodeThread(0), 1), (DecodeScheduler, 2)],
             ),
             Slice::new(
                 "abort-meets-commit",
                 "the client leaves while the handoff is committed (D11, D12)",
                 ONE,
-                &[
-                    &posted[..7],
-                    &[Step::Land { op: 0, piece: 0 }, WORKER, Step::Land { op: 0, piece: 0 }, WORKER, TO_DECODE],
-                ]
-                .concat(),
+                &[&POSTED[..], &[LAND, WORKER, LAND, WORKER, TO_DECODE]].concat(),
                 &[(Abort(0), 1), (DecodeScheduler, 2), (BootstrapThread(0), 1)],
             ),
         ],

@@ -1,7 +1,7 @@
 //! The scheduler loops against the threads that write under them: overlapped results, who owns a batch's pages, metadata
 //! rows that somebody else fills (protocol 2.2, 3.2, P8 to P12, D11, D15).
 
-use super::{ADMITTED, TO_DECODE, TO_PREFILL, WORKER};
+use super::{ADMITTED, LAND, POSTED, TO_DECODE, TO_PREFILL, WORKER};
 use crate::model::{Model, Slice};
 use pagefence::cell::Actor::{Abort, DecodeScheduler, DecodeThread, Fabric, PrefillScheduler, Worker};
 use pagefence::cell::Step;
@@ -35,7 +35,7 @@ requests = [{ prompt = 1, max_new = 2 }, { prompt = 1, max_new = 2 }]
 ";
 
 pub(crate) fn model() -> Model {
-    let landed: Vec<Step> = [&ADMITTED[..], &[Step::Prefill, WORKER, WORKER, Step::Land { op: 0, piece: 0 }]].concat();
+    let landed: Vec<Step> = [&POSTED[..], &[LAND]].concat();
     Model {
         name: "scheduler",
         about: "the scheduler loops against the threads that write under them; overlapped results; who owns a batch's pages",
@@ -78,7 +78,7 @@ pub(crate) fn model() -> Model {
                 BATCH,
                 &[
                     &landed[..],
-                    &[WORKER, Step::Land { op: 0, piece: 0 }, WORKER, TO_DECODE, Step::Submit, Step::Prefill],
+                    &[WORKER, LAND, WORKER, TO_DECODE, Step::Submit, Step::Prefill],
                     &[Step::Decode, TO_PREFILL, Step::Prefill, WORKER, WORKER],
                 ]
                 .concat(),

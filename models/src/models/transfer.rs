@@ -2,7 +2,7 @@
 //! the first attempt live, metadata after data, a completion that is seen before the bytes are (protocol P13 to P17,
 //! 2.4; transfer semantics K.1, K.4).
 
-use super::{ADMITTED, WORKER};
+use super::{POSTED, TO_DECODE, WORKER};
 use crate::model::{Model, Slice};
 use pagefence::cell::Actor::{
     BootstrapThread, Clock, DecodeScheduler, DecodeThread, Fabric, PrefillScheduler, SecondRail, TransferError,
@@ -51,7 +51,6 @@ requests = [{ prompt = 1, max_new = 1 }, { prompt = 1, max_new = 1 }]
 ";
 
 pub(crate) fn model() -> Model {
-    let posted: Vec<Step> = [&ADMITTED[..], &[Step::Prefill, WORKER, WORKER]].concat();
     Model {
         name: "transfer",
         about: "batches of writes, slices in any order, errors and timeouts with writes live, metadata after data",
@@ -60,45 +59,35 @@ pub(crate) fn model() -> Model {
                 "two-rails",
                 "two network cards land the slices of a write while the worker polls (P13, P14; K.1)",
                 SLICES,
-                &posted,
+                &POSTED,
                 &[(Fabric, 2), (SecondRail, 2), (Worker(0), 3), (DecodeThread(0), 1)],
             ),
             Slice::new(
                 "error-with-sibling",
                 "one write of a batch fails while the other lands (2.4, P15; S27)",
                 SIBLINGS,
-                &posted,
+                &POSTED,
                 &[(TransferError, 1), (Fabric, 1), (Worker(0), 2), (PrefillScheduler, 2)],
             ),
             Slice::new(
                 "timeout-with-first-attempt",
                 "a write is tried again while the first attempt goes on (K.1; model finding M03)",
                 RETRY,
-                &posted,
+                &POSTED,
                 &[(TransferTimeout, 1), (Worker(0), 4), (SecondRail, 2), (DecodeThread(0), 1)],
             ),
             Slice::new(
                 "timeout-with-release",
                 "a write times out, prefill fails the room, decode releases, and the write lands (P15, D12, D13; S14)",
                 STALL,
-                &posted,
+                &POSTED,
                 &[(TransferTimeout, 1), (Worker(0), 1), (DecodeThread(0), 2), (DecodeScheduler, 2)],
             ),
             Slice::new(
                 "late-landing",
                 "the release timer passes while the write still lands (6.2, section 10; S15)",
                 STALL,
-                &[
-                    &posted[..],
-                    &[
-                        Step::TransferTimeout(0),
-                        WORKER,
-                        Step::Deliver(pagefence::cell::Lane::ToDecode { from: 0, to: 0 }),
-                        Step::Decode,
-                        Step::Submit,
-                    ],
-                ]
-                .concat(),
+                &[&POSTED[..], &[Step::TransferTimeout(0), WORKER, TO_DECODE, Step::Decode, Step::Submit]].concat(),
                 &[(Clock, 1), (DecodeScheduler, 2), (Fabric, 1), (BootstrapThread(0), 1)],
             ),
         ],
@@ -107,7 +96,7 @@ pub(crate) fn model() -> Model {
             "completion-before-bytes",
             "the completion only says that the socket has taken the bytes, and the metadata lands first (K.1, TCP v1)",
             ACCEPTED,
-            &posted,
+            &POSTED,
             &[(SecondRail, 2), (Worker(0), 3), (DecodeThread(0), 1), (DecodeScheduler, 2)],
         )],
     }

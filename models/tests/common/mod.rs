@@ -8,8 +8,8 @@ use pagefence_models::{Engine, Job, Report};
 /// The seed of every test.
 pub const SEED: u64 = 7;
 
-#[allow(dead_code, reason = "not every test asks for one")]
 /// A profile by name, with settings: `reference door=off`.
+#[allow(dead_code, reason = "not every test asks for one")]
 pub fn profile(words: &str) -> Profile {
     let mut words = words.split_whitespace();
     let base = Profile::preset(words.next().unwrap()).unwrap();

@@ -1,3 +1,0 @@
-//! Which thread did what: see [`pagefence::explore::Schedule`].
-
-pub use pagefence::explore::{Access, Schedule, short_name};
