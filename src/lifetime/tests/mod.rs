@@ -15,4 +15,5 @@ mod runs;
 mod scale;
 mod transfers;
 mod views;
+mod vocabulary;
 mod writes;
