@@ -360,7 +360,6 @@ fn retry<P: Platform, T: Probe>(job: &mut Job, failed: Transfer, ctx: &mut Ctx<'
         landed: 0,
         landing: 0,
         told: Told::Nothing,
-        abandoned: false,
         attempt: failed.attempt + 1,
         ..failed
     };

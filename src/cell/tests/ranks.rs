@@ -147,3 +147,14 @@ fn in_pairs_each_rank_talks_to_its_own() {
     assert_eq!(bench.prefill_stage(0), Some(PrefillStage::Inflight));
     assert_eq!(bench.lines().last().unwrap(), "WorkerPost: A posts 0 from p1 page 0..4 to d1 page 0..4");
 }
+
+#[test]
+fn a_worker_does_not_wait_for_a_write_that_took_the_name_of_one_of_its_own() {
+    let mut bench = Bench::new(newest(), scope("prefill_ranks = 2\ndecode_ranks = 2\nsiblings = 2"));
+    bench.take([Step::Submit, Step::Prefill, Step::Decode, to_prefill(0, 0), to_prefill(1, 1), Step::Prefill]);
+    bench.take([WORKER, land(0), land(1), WORKER, Step::Worker(1)]);
+    let names: Vec<u32> = bench.writes().into_iter().map(|(name, ..)| name).collect();
+    assert_eq!(names, [0, 1, 2], "the row of rank 0, and two writes of rank 1");
+    bench.take([land(0)]);
+    assert!(bench.enabled(WORKER));
+}

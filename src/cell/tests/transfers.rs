@@ -51,6 +51,14 @@ fn a_retry_leaves_the_first_attempt_live() {
 }
 
 #[test]
+fn a_retry_lands_every_piece_anew() {
+    let mut bench = posted(newest(), "retries = 1\nslices = 2");
+    bench.take([land(0), Step::TransferTimeout(0), WORKER]);
+    assert!(!bench.enabled(land(0)), "this piece of the first attempt has landed");
+    assert!(bench.enabled(land(1)) && bench.enabled(Step::Land { op: 1, piece: 1 }));
+}
+
+#[test]
 fn a_retry_waits_until_the_first_attempt_has_settled() {
     let mut bench = posted(plus(newest(), Switch::RetryAfterSettle), "retries = 1");
     bench.take([Step::TransferTimeout(0)]);
