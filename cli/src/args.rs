@@ -45,7 +45,9 @@ pub enum Format {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Check that every public fault is found where it is declared, then hunt for more (the default).
-    #[command(after_help = "Examples:\n  pagefence check\n  pagefence check --budget 10m --out findings")]
+    #[command(
+        after_help = "Examples:\n  pagefence check\n  pagefence check --budget 10m --out findings --html check.html"
+    )]
     Check(CheckArgs),
     /// Show the cases: known faults, and on which profiles each must show.
     #[command(after_help = "Examples:\n  pagefence cases\n  pagefence cases S14\n  pagefence cases S14 S16 --run")]
@@ -86,7 +88,7 @@ pub enum Command {
 
 const HUNT_EXAMPLES: &str = "\
 Examples:
-  pagefence hunt --profile sglang-0.5.11 --scope abort
+  pagefence hunt --profile sglang-0.5.11 --scope abort --html hunt.html
   pagefence hunt --profile mine.toml --scope big.toml --budget 10m --seed 7 --out findings
   pagefence hunt --set generation=off --explorers swarm --stop-at exposure";
 const PROVE_EXAMPLES: &str = "\
@@ -131,6 +133,9 @@ pub struct CheckArgs {
     /// Save new findings in this directory.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Draw the table and what is not as declared into one self-contained HTML file.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -174,6 +179,9 @@ pub struct HuntArgs {
     /// Save findings in this directory, one file each.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Draw all findings into one self-contained HTML file.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     /// Memory that an exhaustive search may take, in MiB.
     #[arg(long, value_name = "MIB", default_value_t = 2048)]
     pub memory: u64,

@@ -46,14 +46,19 @@ pub fn print(rows: &[Row], console: &mut Console) -> Result<()> {
         let what = if row.verdict == Verdict::Missing { "MISSING" } else { "UNEXPECTED" };
         console.line(format!("{what}: {case} on {profile} in {scope}"))?;
     }
-    let verdict =
-        if wrong.is_empty() { "all as declared".to_owned() } else { format!("{} NOT AS DECLARED", wrong.len()) };
-    console.line(format!("cases: {}, {} runs; {verdict}", names(rows).len(), rows.len()))?;
+    console.line(format!("cases: {}", verdict(rows)))?;
     Ok(())
 }
 
+/// How many cases ran, and whether all are as declared.
+pub fn verdict(rows: &[Row]) -> String {
+    let wrong = rows.iter().filter(|row| row.verdict != Verdict::AsDeclared).count();
+    let verdict = if wrong == 0 { "all as declared".to_owned() } else { format!("{wrong} NOT AS DECLARED") };
+    format!("{}, {} runs; {verdict}", names(rows).len(), rows.len())
+}
+
 /// One line a case, one column a preset, and one for all presets with switches changed.
-fn table(rows: &[Row]) -> Table {
+pub fn table(rows: &[Row]) -> Table {
     let presets: Vec<String> = Profile::presets().map(|(profile, _)| profile.name).collect();
     let shown = presets.iter().map(|name| name.trim_start_matches("sglang-"));
     let mut table = Table::new("", std::iter::once("case").chain(shown).chain(["variants"]));

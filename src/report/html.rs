@@ -57,7 +57,7 @@ pub fn render_html(timelines: &[Timeline], summary: &Summary) -> String {
 fn lead(timelines: &[Timeline]) -> String {
     let broken = timelines.iter().filter(|t| !t.violations.is_empty()).count();
     match (timelines.len(), broken) {
-        (0, _) => "Nothing was found.".to_owned(),
+        (0, _) => "There is nothing to show step by step.".to_owned(),
         (1, 0) => "One run, and nothing broke in it.".to_owned(),
         (1, _) => "One run in which something broke.".to_owned(),
         (all, 0) => format!("{all} runs, and nothing broke in them."),

@@ -3,9 +3,10 @@
 use crate::args::AuditArgs;
 use crate::console::Console;
 use crate::outcome::Outcome;
-use crate::view::{grouped, tone};
+use crate::page;
+use crate::view::{count, grouped, tone};
 use anyhow::{Context as _, Result, bail};
-use pagefence::report::{Cell, Summary, Table, Tone, render_html, write_whole};
+use pagefence::report::{Cell, Table, Tone};
 use pagefence::trace::{AuditOptions, AuditReport, audit};
 use serde::Serialize;
 use std::fs::File;
@@ -33,8 +34,9 @@ pub fn run(args: &AuditArgs, console: &mut Console) -> Result<Outcome> {
         reports.push(report);
     }
     if let Some(path) = &args.html {
-        write_whole(path, render_html(&[], &summary(&reports)))?;
-        console.line(format!("written to {}", path.display()))?;
+        let violations: u64 = reports.iter().map(|report| report.violations).sum();
+        let title = format!("pagefence audit: {}", count(violations, "violation"));
+        page::write(path, title, Vec::new(), tables(&reports), &[], console)?;
     }
     let clean = reports.iter().all(AuditReport::is_clean);
     console.json(&Report { command: "audit", lenient: args.lenient, clean, traces: &reports })?;
@@ -50,13 +52,14 @@ fn open(path: &Path) -> Result<File> {
     Ok(file)
 }
 
-fn summary(reports: &[AuditReport]) -> Summary {
+/// What each trace came to, and what was found in it.
+fn tables(reports: &[AuditReport]) -> Vec<Table> {
     let mut traces = Table::new("traces", ["trace", "verdict", "events", "requests", "skipped lines", "held slots"]);
     let mut found = Table::new("violations", ["trace", "kind", "what"]);
     for report in reports {
         let verdict = match report.violations {
             0 => Cell::new("clean", Tone::Good),
-            n => Cell::new(format!("{} violations", grouped(n)), Tone::Bad),
+            n => Cell::new(count(n, "violation"), Tone::Bad),
         };
         traces.push([
             report.file.as_str().into(),
@@ -75,10 +78,5 @@ fn summary(reports: &[AuditReport]) -> Summary {
             ]);
         }
     }
-    let violations: u64 = reports.iter().map(|report| report.violations).sum();
-    Summary {
-        title: format!("pagefence audit: {} violations", grouped(violations)),
-        rows: vec![("pagefence".into(), env!("CARGO_PKG_VERSION").into())],
-        tables: vec![traces, found],
-    }
+    if found.rows.is_empty() { vec![traces] } else { vec![traces, found] }
 }

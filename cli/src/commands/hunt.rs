@@ -5,14 +5,16 @@ use crate::args::{HuntArgs, threads};
 use crate::console::Console;
 use crate::interrupt;
 use crate::outcome::Outcome;
+use crate::page;
 use crate::progress::Spinner;
 use crate::view;
 use anyhow::Result;
 use pagefence::cell::Profile;
 use pagefence::explore::{Budget, Explorer, Hunt, HuntOptions, hunt};
 use pagefence::library;
+use pagefence::report::Timeline;
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// The whole result.
 #[derive(Serialize)]
@@ -59,7 +61,12 @@ pub fn run(args: &HuntArgs, console: &mut Console) -> Result<Outcome> {
         Some(folder) => found.findings.iter().map(|finding| save(folder, finding)).collect::<Result<Vec<_>>>()?,
         None => Vec::new(),
     };
-    print(&found, &profile, &saved, console)?;
+    let told = console.is_text() || args.html.is_some();
+    let timelines: Vec<Timeline> = if told { timelines(&found, &profile, &saved) } else { Vec::new() };
+    print(&found, &timelines, &saved, console)?;
+    if let Some(path) = &args.html {
+        draw(path, &found, &timelines, console, args, (&profile.name, &scope.name))?;
+    }
     let report = Report {
         command: "hunt",
         profile: &profile,
@@ -85,16 +92,40 @@ fn options(args: &HuntArgs) -> HuntOptions {
     HuntOptions { seed: args.seed, jobs, explorers, stop_at, minimise: true }
 }
 
+/// The timeline of each finding.
+fn timelines(hunt: &Hunt, profile: &Profile, saved: &[PathBuf]) -> Vec<Timeline> {
+    let file = |at: usize| saved.get(at).map(PathBuf::as_path);
+    hunt.findings.iter().enumerate().map(|(at, finding)| finding.story(profile, file(at))).collect()
+}
+
+/// Draws the page.
+fn draw(
+    path: &Path,
+    hunt: &Hunt,
+    timelines: &[Timeline],
+    console: &mut Console,
+    args: &HuntArgs,
+    (profile, scope): (&str, &str),
+) -> Result<()> {
+    let findings = view::count(hunt.findings.len() as u64, "finding");
+    let mut rows = vec![
+        ("profile".to_owned(), profile.to_owned()),
+        ("scope".to_owned(), scope.to_owned()),
+        ("seed".to_owned(), args.seed.to_string()),
+    ];
+    rows.extend(hunt.runs.iter().map(|run| ("explorer".to_owned(), view::run(run))));
+    let tables = if hunt.findings.is_empty() { Vec::new() } else { vec![view::findings(&hunt.findings)] };
+    page::write(path, format!("pagefence hunt: {findings}"), rows, tables, timelines, console)
+}
+
 /// Timelines first, since the table is what should stay on the screen.
-fn print(hunt: &Hunt, profile: &Profile, saved: &[PathBuf], console: &mut Console) -> Result<()> {
+fn print(hunt: &Hunt, timelines: &[Timeline], saved: &[PathBuf], console: &mut Console) -> Result<()> {
     for run in &hunt.runs {
         console.line(view::run(run))?;
     }
-    if console.is_text() {
-        for (at, finding) in hunt.findings.iter().enumerate() {
-            console.line("")?;
-            console.timeline(&finding.story(profile, saved.get(at).map(PathBuf::as_path)))?;
-        }
+    for timeline in timelines {
+        console.line("")?;
+        console.timeline(timeline)?;
     }
     console.line("")?;
     if hunt.findings.is_empty() {
