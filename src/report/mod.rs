@@ -11,6 +11,7 @@ mod headline;
 mod html;
 mod ink;
 mod mermaid;
+pub(crate) mod objects;
 mod story;
 mod strip;
 mod table;

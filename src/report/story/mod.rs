@@ -3,8 +3,8 @@
 mod beat;
 mod marks;
 mod messages;
-mod objects;
 mod phrases;
+mod places;
 #[cfg(test)]
 mod tests;
 mod watch;

@@ -2,9 +2,9 @@
 
 use super::beat::{Beat, Move};
 use super::messages::{Letter, verdict_name};
-use super::objects::Object;
 use crate::cell::{Config, Lane as Wire, Payload, Site, Step, Told, Transfer, is_decode};
 use crate::lifetime::{Arena, Event, Life, Slots};
+use crate::report::objects::Object;
 use crate::report::timeline::{Lane, TimelineStep, WatchedSlot};
 
 /// At most so much is said of one step; a tick of a scheduler may do a dozen things.
@@ -261,7 +261,7 @@ fn weigh(config: &Config, event: &Event, watched: &[WatchedSlot]) -> u8 {
 fn object(config: &Config, event: &Event) -> Option<String> {
     let rank = |place| {
         let ranks = if is_decode(place) { config.scope.decode_ranks } else { config.scope.prefill_ranks };
-        let number = super::objects::rank(crate::cell::place(place, Arena::KvPage));
+        let number = super::places::rank(crate::cell::place(place, Arena::KvPage));
         if ranks > 1 { format!(" of rank {number}") } else { String::new() }
     };
     match event {
