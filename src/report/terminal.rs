@@ -137,19 +137,19 @@ impl<'a> Screen<'a> {
         let dot = if self.options.ascii { " | " } else { " · " };
         self.flow(&t.subtitle, dot, out)?;
         let mut lead = Line::new();
-        match t.worst() {
+        match t.subject() {
             None => {
                 lead.put(ink::colour(AnsiColor::Green).bold(), self.glyphs.clean);
                 self.paragraph(&lead, PLAIN, "no violation", 2, out)?;
             }
-            Some(worst) => {
-                let severity = worst.severity();
+            Some(subject) => {
+                let severity = subject.severity();
                 lead.put(role_style(Role::Broke, severity), self.glyphs.role(Role::Broke, severity));
                 let others = match t.violations.len() - 1 {
                     0 => String::new(),
                     n => format!(" (and {n} more below)"),
                 };
-                let text = format!("{} ({}): {}{others}", worst.kind, strip::severity(severity), worst.headline);
+                let text = format!("{} ({}): {}{others}", subject.kind, strip::severity(severity), subject.headline);
                 self.paragraph(&lead, BOLD, &text, 2, out)?;
             }
         }

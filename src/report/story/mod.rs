@@ -53,15 +53,20 @@ pub fn story(config: &Config, script: &[Step], show: Option<&Signature>) -> Time
         let step = phrases::step(config, beat, &timeline.watched);
         timeline.push(step);
     }
-    for (violation, mut marked) in all {
-        if main.as_ref().is_none_or(|main| marks::related(main, &(violation.clone(), marked.clone()))) {
-            marked.watched = timeline.concerned(&violation);
-            timeline.violations.push(marked);
+    all.retain(|told| main.as_ref().is_none_or(|main| marks::related(main, told)));
+    let mut surplus = all.len().saturating_sub(MARKED);
+    for told in all {
+        let subject = main.as_ref() == Some(&told);
+        // What comes last is the worst as a rule; what this is about must never be cut.
+        if surplus > 0 && !subject {
+            surplus -= 1;
+            continue;
         }
+        let (violation, mut marked) = told;
+        marked.watched = timeline.concerned(&violation);
+        timeline.subject = if subject { Some(timeline.violations.len()) } else { timeline.subject };
+        timeline.violations.push(marked);
     }
-    // The worst comes last in the run and must not be the one that is cut.
-    let surplus = timeline.violations.len().saturating_sub(MARKED);
-    timeline.violations.drain(..surplus);
     timeline.fill_slots();
     timeline.script = Some(script.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"));
     timeline
