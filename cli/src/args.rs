@@ -90,7 +90,7 @@ const HUNT_EXAMPLES: &str = "\
 Examples:
   pagefence hunt --profile sglang-0.5.11 --scope abort --html hunt.html
   pagefence hunt --profile mine.toml --scope big.toml --budget 10m --seed 7 --out findings
-  pagefence hunt --set generation=off --explorers swarm --stop-at exposure";
+  pagefence hunt --set generation=off --explorers swarm --stop-at corruption";
 const PROVE_EXAMPLES: &str = "\
 Examples:
   pagefence prove --profile reference             every shipped scope
@@ -173,8 +173,9 @@ pub struct HuntArgs {
     /// Who hunts.
     #[arg(long, value_delimiter = ',', default_value = "exhaustive,swarm")]
     pub explorers: Vec<Who>,
-    /// A path ends at a violation that is this severe or worse; with a lesser one it goes on to what that leads to.
-    #[arg(long, value_name = "SEVERITY", default_value = "corruption")]
+    /// A path ends at a violation that is this severe or worse; with a lesser one it goes on to what that leads to. With
+    /// the default every case can be found.
+    #[arg(long, value_name = "SEVERITY", default_value = "exposure")]
     pub stop_at: Rung,
     /// Save findings in this directory, one file each.
     #[arg(long, value_name = "DIR")]
@@ -256,7 +257,7 @@ pub struct AuditArgs {
     /// Skip and count bad lines instead of stopping at the first.
     #[arg(long)]
     pub lenient: bool,
-    /// Write a summary as one self-contained HTML file.
+    /// Draw a summary and the timelines into one self-contained HTML file.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 }
@@ -360,6 +361,13 @@ mod tests {
     #[test]
     fn the_command_line_is_sound() {
         <Cli as clap::CommandFactory>::command().debug_assert();
+    }
+
+    #[test]
+    fn a_hunt_goes_as_far_as_the_cases_do() {
+        let cli = Cli::try_parse_from(["pagefence", "hunt"]).unwrap();
+        let Some(Command::Hunt(args)) = cli.command else { panic!("a hunt was asked for") };
+        assert_eq!(Severity::from(args.stop_at), pagefence::cases::STOP_AT);
     }
 
     #[test]

@@ -91,6 +91,13 @@ impl Suite {
         // Profiles are parsed only of the few cases whose pattern fits.
         self.cases.iter().filter(tells).find(shows)
     }
+
+    /// The case that explains a finding on a profile that no case names, such as a version with a patch: the first whose
+    /// violation the finding is. It says what to read, not that the finding is declared.
+    #[must_use]
+    pub fn resembles(&self, finding: &Words) -> Option<&Case> {
+        self.cases.iter().find(|case| case.violation.matches(finding))
+    }
 }
 
 fn parse(name: &str, text: &str) -> Result<Case, InputError> {
@@ -104,6 +111,21 @@ fn parse(name: &str, text: &str) -> Result<Case, InputError> {
 mod tests {
     use super::*;
     use std::path::Path;
+
+    #[test]
+    fn a_case_declares_on_its_profiles_and_resembles_on_others() {
+        let suite = Suite::shipped();
+        let stale = r#"{ "kind": "stale-read", "started": "DecodeAlloc", "broke": "DecodeStep" }"#;
+        let stale: Words = serde_json::from_str(stale).unwrap();
+        let old = Profile::preset("sglang-0.5.11").unwrap();
+        let patched = old.set("batch_bound=on").unwrap();
+        let id = |case: Option<&Case>| case.map(|case| case.id.clone());
+        assert_eq!(id(suite.declares(&old, &stale)).as_deref(), Some("INCIDENT"));
+        assert_eq!(id(suite.declares(&patched, &stale)), None);
+        assert_eq!(id(suite.resembles(&stale)).as_deref(), Some("INCIDENT"));
+        let alien: Words = serde_json::from_str(r#"{ "kind": "double-alloc", "broke": "Submit" }"#).unwrap();
+        assert_eq!(id(suite.resembles(&alien)), None);
+    }
 
     #[test]
     fn every_case_file_is_shipped_valid_and_named_like_its_file() {

@@ -24,6 +24,7 @@ mod sample;
 #[cfg(test)]
 mod tests;
 
+pub use crate::number::{count, grouped};
 pub use headline::{headline, slots_text};
 pub use html::{Summary, render_html};
 pub use mermaid::render_mermaid;

@@ -4,10 +4,10 @@ use crate::args::AuditArgs;
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::page;
-use crate::view::{count, grouped, tone};
+use crate::view::tone;
 use anyhow::{Context as _, Result, bail};
-use pagefence::report::{Cell, Table, Tone};
-use pagefence::trace::{AuditOptions, AuditReport, audit};
+use pagefence::report::{Cell, Table, Timeline, Tone, count, grouped};
+use pagefence::trace::{AuditOptions, AuditReport, audit, stories};
 use serde::Serialize;
 use std::fs::File;
 use std::io::BufReader;
@@ -24,23 +24,50 @@ struct Report<'a> {
 
 /// Bytes that are read at once.
 const BUFFER: usize = 1 << 18;
+/// Timelines of one trace; the list of violations is longer.
+const TIMELINES: usize = 16;
 
 pub fn run(args: &AuditArgs, console: &mut Console) -> Result<Outcome> {
     let options = AuditOptions { lenient: args.lenient, ..AuditOptions::default() };
-    let mut reports = Vec::new();
+    let (mut reports, mut timelines) = (Vec::new(), Vec::new());
     for path in &args.files {
-        let report = audit(path.display().to_string(), BufReader::with_capacity(BUFFER, open(path)?), &options)?;
+        let report = audit(path.display().to_string(), read(open(path)?), &options)?;
+        if console.is_text() || args.html.is_some() {
+            let told = told(path, &report, args.lenient, console)?;
+            for timeline in &told {
+                console.timeline(timeline)?;
+                console.line("")?;
+            }
+            timelines.extend(told);
+        }
         console.line(report.to_string().trim_end())?;
         reports.push(report);
     }
     if let Some(path) = &args.html {
         let violations: u64 = reports.iter().map(|report| report.violations).sum();
         let title = format!("pagefence audit: {}", count(violations, "violation"));
-        page::write(path, title, Vec::new(), tables(&reports), &[], console)?;
+        page::write(path, title, Vec::new(), tables(&reports), &timelines, console)?;
     }
     let clean = reports.iter().all(AuditReport::is_clean);
     console.json(&Report { command: "audit", lenient: args.lenient, clean, traces: &reports })?;
     Ok(Outcome::found(!clean))
+}
+
+/// The timelines of what was found in a trace. It is read a second time for them, which a pipe can't be.
+fn told(path: &Path, report: &AuditReport, lenient: bool, console: &mut Console) -> Result<Vec<Timeline>> {
+    if report.is_clean() {
+        return Ok(Vec::new());
+    }
+    let file = open(path)?;
+    if !file.metadata()?.is_file() {
+        console.note(format!("{}: no timelines, since a pipe can't be read twice", path.display()));
+        return Ok(Vec::new());
+    }
+    Ok(stories(read(file), lenient, report, TIMELINES)?)
+}
+
+fn read(file: File) -> BufReader<File> {
+    BufReader::with_capacity(BUFFER, file)
 }
 
 /// Opens a trace. It is streamed, so it may be of any size, and it may be a pipe.

@@ -15,7 +15,7 @@ use pagefence::cell::{Profile, Scope};
 use pagefence::explore::{Budget, Explorer, Finding, HuntOptions, News, Survey, canary, survey};
 use pagefence::library;
 use pagefence::lifetime::Severity;
-use pagefence::report::{Table, Timeline};
+use pagefence::report::{Table, Timeline, count};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -184,7 +184,7 @@ fn print(survey: &Survey, timelines: &[Timeline], saved: &[PathBuf], console: &m
         console.line("the time was up before everything was hunted: give more with --budget")?;
     }
     if survey.livelocks > 0 {
-        console.line(format!("{} NEVER CAME TO REST", view::count(survey.livelocks, "walk")))?;
+        console.line(format!("{} NEVER CAME TO REST", count(survey.livelocks, "walk")))?;
     }
     if interrupt::pressed() {
         console.line("interrupted: what was found until then is above")?;
@@ -208,7 +208,8 @@ mod tests {
 
     #[test]
     fn the_page_has_the_table_and_what_is_not_as_declared() {
-        let options = CheckOptions { seed: 1, jobs: 1, states: 50_000, walks: 64, stop: None };
+        let options =
+            CheckOptions { seed: 1, jobs: 1, states: 50_000, reference_states: 50_000, walks: 64, stop: None };
         let rows = wrong_case().check(|_| true, &options, |_| {}).unwrap();
         let timelines = unexpected(&rows);
         assert_eq!(timelines.len(), 1);

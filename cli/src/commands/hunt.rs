@@ -7,14 +7,15 @@ use crate::interrupt;
 use crate::outcome::Outcome;
 use crate::page;
 use crate::progress::Spinner;
-use crate::view;
+use crate::view::{self, Known};
 use anyhow::Result;
+use pagefence::cases::Suite;
 use pagefence::cell::Profile;
-use pagefence::explore::{Budget, Explorer, Hunt, HuntOptions, hunt};
+use pagefence::explore::{Budget, Explorer, Finding, Hunt, HuntOptions, hunt};
 use pagefence::library;
-use pagefence::report::Timeline;
+use pagefence::report::{Table, Timeline, count};
 use serde::Serialize;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The whole result.
 #[derive(Serialize)]
@@ -26,6 +27,8 @@ struct Report<'a> {
     budget_ms: u128,
     #[serde(flatten)]
     hunt: &'a Hunt,
+    /// The case that explains each finding, in their order.
+    known: &'a [Option<Known>],
     saved: &'a [PathBuf],
 }
 
@@ -62,10 +65,15 @@ pub fn run(args: &HuntArgs, console: &mut Console) -> Result<Outcome> {
         None => Vec::new(),
     };
     let told = console.is_text() || args.html.is_some();
-    let timelines: Vec<Timeline> = if told { timelines(&found, &profile, &saved) } else { Vec::new() };
-    print(&found, &timelines, &saved, console)?;
+    let known = view::known(&Suite::shipped(), &profile, &found.findings);
+    let timelines = if told { timelines(&found, &known, &profile, &saved) } else { Vec::new() };
+    let table = view::explained(&found.findings, &known);
+    print(&found, &table, &timelines, &saved, console)?;
     if let Some(path) = &args.html {
-        draw(path, &found, &timelines, console, args, (&profile.name, &scope.name))?;
+        let rows = facts(&found, args, &profile.name, &scope.name);
+        let title = format!("pagefence hunt: {}", count(found.findings.len() as u64, "finding"));
+        let tables = if found.findings.is_empty() { Vec::new() } else { vec![table] };
+        page::write(path, title, rows, tables, &timelines, console)?;
     }
     let report = Report {
         command: "hunt",
@@ -74,6 +82,7 @@ pub fn run(args: &HuntArgs, console: &mut Console) -> Result<Outcome> {
         options: &options,
         budget_ms: args.budget.as_millis(),
         hunt: &found,
+        known: &known,
         saved: &saved,
     };
     console.json(&report)?;
@@ -93,33 +102,28 @@ fn options(args: &HuntArgs) -> HuntOptions {
 }
 
 /// The timeline of each finding.
-fn timelines(hunt: &Hunt, profile: &Profile, saved: &[PathBuf]) -> Vec<Timeline> {
-    let file = |at: usize| saved.get(at).map(PathBuf::as_path);
-    hunt.findings.iter().enumerate().map(|(at, finding)| finding.story(profile, file(at))).collect()
+fn timelines(hunt: &Hunt, known: &[Option<Known>], profile: &Profile, saved: &[PathBuf]) -> Vec<Timeline> {
+    let tell = |(at, (finding, known)): (usize, (&Finding, &Option<Known>))| {
+        let mut timeline = finding.story(profile, saved.get(at).map(PathBuf::as_path));
+        timeline.subtitle.push(format!("known: {}", Known::text(known.as_ref())));
+        timeline
+    };
+    hunt.findings.iter().zip(known).enumerate().map(tell).collect()
 }
 
-/// Draws the page.
-fn draw(
-    path: &Path,
-    hunt: &Hunt,
-    timelines: &[Timeline],
-    console: &mut Console,
-    args: &HuntArgs,
-    (profile, scope): (&str, &str),
-) -> Result<()> {
-    let findings = view::count(hunt.findings.len() as u64, "finding");
+/// What the page says above the findings.
+fn facts(hunt: &Hunt, args: &HuntArgs, profile: &str, scope: &str) -> Vec<(String, String)> {
     let mut rows = vec![
         ("profile".to_owned(), profile.to_owned()),
         ("scope".to_owned(), scope.to_owned()),
         ("seed".to_owned(), args.seed.to_string()),
     ];
     rows.extend(hunt.runs.iter().map(|run| ("explorer".to_owned(), view::run(run))));
-    let tables = if hunt.findings.is_empty() { Vec::new() } else { vec![view::findings(&hunt.findings)] };
-    page::write(path, format!("pagefence hunt: {findings}"), rows, tables, timelines, console)
+    rows
 }
 
 /// Timelines first, since the table is what should stay on the screen.
-fn print(hunt: &Hunt, timelines: &[Timeline], saved: &[PathBuf], console: &mut Console) -> Result<()> {
+fn print(hunt: &Hunt, table: &Table, timelines: &[Timeline], saved: &[PathBuf], console: &mut Console) -> Result<()> {
     for run in &hunt.runs {
         console.line(view::run(run))?;
     }
@@ -136,7 +140,7 @@ fn print(hunt: &Hunt, timelines: &[Timeline], saved: &[PathBuf], console: &mut C
         };
         console.line(proof)?;
     } else {
-        console.table(&view::findings(&hunt.findings))?;
+        console.table(table)?;
         for path in saved {
             console.line(format!("saved {}", path.display()))?;
         }

@@ -8,7 +8,7 @@ use anyhow::Result;
 use pagefence::cell::Profile;
 use pagefence::explore::{Finding, Reproduction, Seen, Words};
 use pagefence::library;
-use pagefence::report::Timeline;
+use pagefence::report::{Timeline, count};
 use serde::Serialize;
 
 /// The whole result.
@@ -85,7 +85,7 @@ fn verdict(finding: &Finding, profile: &Profile, again: &Reproduction) -> String
     let skipped = match again.replayed.skipped {
         0 => String::new(),
         1 => "; 1 step was not enabled".to_owned(),
-        n => format!("; {n} steps were not enabled"),
+        n => format!("; {} were not enabled", count(n as u64, "step")),
     };
     let what = &finding.signature;
     let under = if *profile == finding.profile { String::new() } else { format!(" under {}", profile.name) };

@@ -16,6 +16,7 @@ use super::timeline::{MarkedViolation, Timeline};
 use crate::cell::{Config, Profile, Step};
 use crate::explore::{Finding, Seen, Signature};
 use crate::lifetime::Violation;
+use crate::number::count;
 use std::path::Path;
 
 /// At most so many violations are marked: each is a line of its own.
@@ -85,7 +86,7 @@ impl Finding {
             format!("profile {}", profile.name),
             format!("scope {}", self.scope.name),
             format!("found by {}, seed {}", self.found.explorer, self.found.seed),
-            format!("{minimal} of {steps} {}", if steps == 1 { "step" } else { "steps" }),
+            format!("{minimal} of {}", count(steps as u64, "step")),
         ];
         match self.seen {
             Seen::Step => {}
