@@ -22,6 +22,7 @@ pub mod gate;
 pub mod input;
 pub mod library;
 pub mod lifetime;
+mod number;
 pub mod platform;
 pub mod report;
 pub mod trace;

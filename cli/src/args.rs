@@ -45,7 +45,9 @@ pub enum Format {
 #[derive(Debug, Subcommand)]
 pub enum Command {
     /// Check that every public fault is found where it is declared, then hunt for more (the default).
-    #[command(after_help = "Examples:\n  pagefence check\n  pagefence check --budget 10m --out findings")]
+    #[command(
+        after_help = "Examples:\n  pagefence check\n  pagefence check --budget 10m --out findings --html check.html"
+    )]
     Check(CheckArgs),
     /// Show the cases: known faults, and on which profiles each must show.
     #[command(after_help = "Examples:\n  pagefence cases\n  pagefence cases S14\n  pagefence cases S14 S16 --run")]
@@ -88,9 +90,9 @@ pub enum Command {
 
 const HUNT_EXAMPLES: &str = "\
 Examples:
-  pagefence hunt --profile sglang-0.5.11 --scope abort
+  pagefence hunt --profile sglang-0.5.11 --scope abort --html hunt.html
   pagefence hunt --profile mine.toml --scope big.toml --budget 10m --seed 7 --out findings
-  pagefence hunt --set generation=off --explorers swarm --stop-at exposure";
+  pagefence hunt --set generation=off --explorers swarm --stop-at corruption";
 const PROVE_EXAMPLES: &str = "\
 Examples:
   pagefence prove --profile reference             every shipped scope
@@ -224,6 +226,9 @@ pub struct CheckArgs {
     /// Save new findings in this directory.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Draw the table and what is not as declared into one self-contained HTML file.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
@@ -261,12 +266,16 @@ pub struct HuntArgs {
     /// Who hunts.
     #[arg(long, value_delimiter = ',', default_value = "exhaustive,swarm")]
     pub explorers: Vec<Who>,
-    /// A path ends at a violation that is this severe or worse; with a lesser one it goes on to what that leads to.
-    #[arg(long, value_name = "SEVERITY", default_value = "corruption")]
+    /// A path ends at a violation that is this severe or worse; with a lesser one it goes on to what that leads to. With
+    /// the default every case can be found.
+    #[arg(long, value_name = "SEVERITY", default_value = "exposure")]
     pub stop_at: Rung,
     /// Save findings in this directory, one file each.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Draw all findings into one self-contained HTML file.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     /// Memory that an exhaustive search may take, in MiB.
     #[arg(long, value_name = "MIB", default_value_t = 2048)]
     pub memory: u64,
@@ -341,7 +350,7 @@ pub struct AuditArgs {
     /// Skip and count bad lines instead of stopping at the first.
     #[arg(long)]
     pub lenient: bool,
-    /// Write a summary as one self-contained HTML file.
+    /// Draw a summary and the timelines into one self-contained HTML file.
     #[arg(long, value_name = "FILE")]
     pub html: Option<PathBuf>,
 }
@@ -445,6 +454,13 @@ mod tests {
     #[test]
     fn the_command_line_is_sound() {
         <Cli as clap::CommandFactory>::command().debug_assert();
+    }
+
+    #[test]
+    fn a_hunt_goes_as_far_as_the_cases_do() {
+        let cli = Cli::try_parse_from(["pagefence", "hunt"]).unwrap();
+        let Some(Command::Hunt(args)) = cli.command else { panic!("a hunt was asked for") };
+        assert_eq!(Severity::from(args.stop_at), pagefence::cases::STOP_AT);
     }
 
     #[test]

@@ -6,6 +6,7 @@ mod console;
 mod interrupt;
 mod matrix;
 mod outcome;
+mod page;
 mod progress;
 mod view;
 

@@ -11,13 +11,15 @@ use pagefence::report::{Cell, Table, Tone};
 
 /// States and walks a search of a case may take: what every fault is found within, and most scopes close within.
 const STATES: u64 = 300_000;
+/// On `reference`: what every scope closes within.
+const REFERENCE_STATES: u64 = 1_000_000;
 const WALKS: u64 = 4096;
 
 /// Runs the cases that `chosen` picks. Fewer rows than cases ask for mean that Ctrl-C was pressed.
 pub fn run(suite: &Suite, chosen: impl Fn(&Case) -> bool, seed: u64, jobs: usize) -> Result<Vec<Row>> {
     let spinner = Spinner::new("checking cases");
     let stop = Some(interrupt::flag());
-    let options = CheckOptions { seed, jobs, states: STATES, walks: WALKS, stop };
+    let options = CheckOptions { seed, jobs, states: STATES, reference_states: REFERENCE_STATES, walks: WALKS, stop };
     let (mut done, all) = (0, suite.rows());
     let each = |row: &Row| {
         done += 1;
@@ -39,21 +41,31 @@ pub fn print(rows: &[Row], console: &mut Console) -> Result<()> {
     console.table(&table(rows))?;
     console
         .line("found e: by exhaustive search, s: by random walks. held: not found, and no state is left to look at.")?;
-    console.line("not found: the same, as far as the search went. variants: on profiles with switches changed.")?;
+    console.line(
+        "stopped: the case's own script, replayed with its remedy on, no longer shows it. not found*: the search was",
+    )?;
+    console.line(
+        "cut short, so that is no proof. variants: on profiles with switches changed, `+ switch`: with its remedy.",
+    )?;
     let wrong: Vec<&Row> = rows.iter().filter(|row| row.verdict != Verdict::AsDeclared).collect();
     for row in &wrong {
         let Row { case, profile, scope, .. } = row;
         let what = if row.verdict == Verdict::Missing { "MISSING" } else { "UNEXPECTED" };
         console.line(format!("{what}: {case} on {profile} in {scope}"))?;
     }
-    let verdict =
-        if wrong.is_empty() { "all as declared".to_owned() } else { format!("{} NOT AS DECLARED", wrong.len()) };
-    console.line(format!("cases: {}, {} runs; {verdict}", names(rows).len(), rows.len()))?;
+    console.line(format!("cases: {}", verdict(rows)))?;
     Ok(())
 }
 
+/// How many cases ran, and whether all are as declared.
+pub fn verdict(rows: &[Row]) -> String {
+    let wrong = rows.iter().filter(|row| row.verdict != Verdict::AsDeclared).count();
+    let verdict = if wrong == 0 { "all as declared".to_owned() } else { format!("{wrong} NOT AS DECLARED") };
+    format!("{}, {} runs; {verdict}", names(rows).len(), rows.len())
+}
+
 /// One line a case, one column a preset, and one for all presets with switches changed.
-fn table(rows: &[Row]) -> Table {
+pub fn table(rows: &[Row]) -> Table {
     let presets: Vec<String> = Profile::presets().map(|(profile, _)| profile.name).collect();
     let shown = presets.iter().map(|name| name.trim_start_matches("sglang-"));
     let mut table = Table::new("", std::iter::once("case").chain(shown).chain(["variants"]));
@@ -84,6 +96,11 @@ fn is_variant(profile: &str) -> bool {
     profile.contains(' ')
 }
 
+/// Whether it is not there, and need not be.
+fn absent(row: &Row) -> bool {
+    row.verdict == Verdict::AsDeclared && row.expected != Expected::Found
+}
+
 /// How a case came out on profiles that have no column: `2 found, 1 held`.
 fn variants(rows: &[&Row]) -> Cell {
     let count = |wanted: fn(&Row) -> bool| rows.iter().filter(|row| wanted(row)).count();
@@ -91,11 +108,9 @@ fn variants(rows: &[&Row]) -> Cell {
         (count(|row| row.verdict == Verdict::Missing), "MISSING"),
         (count(|row| row.verdict == Verdict::Unexpected), "UNEXPECTED"),
         (count(|row| row.verdict == Verdict::AsDeclared && row.expected == Expected::Found), "found"),
-        (count(|row| row.verdict == Verdict::AsDeclared && row.expected != Expected::Found && row.closed), "held"),
-        (
-            count(|row| row.verdict == Verdict::AsDeclared && row.expected != Expected::Found && !row.closed),
-            "not found",
-        ),
+        (count(|row| absent(row) && row.closed), "held"),
+        (count(|row| absent(row) && row.replayed), "stopped"),
+        (count(|row| absent(row) && !row.closed && !row.replayed), "not found*"),
     ];
     let text: Vec<String> =
         counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("{count} {what}")).collect();
@@ -117,7 +132,7 @@ fn cell(rows: &[&Row]) -> Cell {
     let (text, tone) = match (wrong(Verdict::Missing), wrong(Verdict::Unexpected), first.expected) {
         (0, 0, Expected::Found) => (format!("found{times} {by}"), if by.len() > 1 { Tone::Good } else { Tone::Warn }),
         (0, 0, _) if rows.iter().all(|row| row.closed) => (format!("held{times}"), Tone::Good),
-        (0, 0, _) => (format!("not found{times}"), Tone::Warn),
+        (0, 0, _) => (format!("not found*{times}"), Tone::Warn),
         (missing, 0, _) => (format!("MISSING{}", of(missing, rows.len())), Tone::Bad),
         (_, unexpected, _) => (format!("UNEXPECTED{} {by}", of(unexpected, rows.len())), Tone::Bad),
     };
@@ -142,6 +157,7 @@ mod tests {
             by: by.to_vec(),
             seconds: 0.25,
             closed: true,
+            replayed: false,
             finding: None,
         }
     }
@@ -155,12 +171,20 @@ mod tests {
             row("sglang-0.5.20", Expected::Found, Verdict::Missing, &[]),
             row("sglang-0.5.21", Expected::Held, Verdict::Unexpected, &both[1..]),
             row("reference", Expected::Held, Verdict::AsDeclared, &[]),
-            row("sglang-0.5.11 door=on", Expected::Stopped, Verdict::AsDeclared, &[]),
+            row("sglang-0.5.11 door=on", Expected::Held, Verdict::AsDeclared, &[]),
+            Row { closed: false, ..row("sglang-0.5.23", Expected::Held, Verdict::AsDeclared, &[]) },
+            Row { closed: false, ..row("reference door=off", Expected::Held, Verdict::AsDeclared, &[]) },
+            Row {
+                closed: false,
+                replayed: true,
+                ..row("sglang-0.5.11 + door", Expected::Stopped, Verdict::AsDeclared, &[])
+            },
         ];
         let table = table(&rows);
         let text: Vec<Vec<&str>> =
             table.rows.iter().map(|row| row.iter().map(|cell| cell.text.as_str()).collect()).collect();
-        let row = ["S14", "found x2 e 0.5s", "MISSING 0.2s", "UNEXPECTED s 0.2s", "", "", "held 0.2s", "1 held"];
+        let row = ["S14", "found x2 e 0.5s", "MISSING 0.2s", "UNEXPECTED s 0.2s", "", "not found* 0.2s"];
+        let row: Vec<&str> = row.into_iter().chain(["held 0.2s", "1 held, 1 stopped, 1 not found*"]).collect();
         assert_eq!(text, [row]);
         assert!(!as_declared(&rows) && as_declared(&rows[..2]));
     }

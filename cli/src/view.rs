@@ -1,27 +1,12 @@
 //! What several commands print alike.
 
+use pagefence::cases::Suite;
+use pagefence::cell::Profile;
 use pagefence::explore::{Finding, Run, StopReason};
 use pagefence::lifetime::Severity;
-use pagefence::report::{Cell, Table, Tone};
+use pagefence::report::{Cell, Table, Tone, count, grouped};
 use pagefence_models::Ending;
-
-/// `1,234,567`.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (at, digit) in digits.char_indices() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// `1 state`, `2 states`.
-pub fn count(number: u64, what: &str) -> String {
-    format!("{} {what}{}", grouped(number), if number == 1 { "" } else { "s" })
-}
+use serde::Serialize;
 
 /// Why a run stopped, in words.
 pub const fn stop(reason: StopReason) -> &'static str {
@@ -64,6 +49,48 @@ pub fn tone(severity: Severity) -> Tone {
     if severity > Severity::Race { Tone::Bad } else { Tone::Warn }
 }
 
+/// The case that explains a finding.
+#[derive(Debug, Serialize)]
+pub struct Known {
+    /// Its name.
+    pub case: String,
+    /// Whether the case names this very profile; otherwise the finding is only alike.
+    pub declared: bool,
+}
+
+impl Known {
+    /// The case that explains a finding under `profile`, if one does.
+    pub fn of(suite: &Suite, profile: &Profile, finding: &Finding) -> Option<Self> {
+        let declares = suite.declares(profile, &finding.scope.name, &finding.signature);
+        let case = declares.or_else(|| suite.resembles(&finding.scope.name, &finding.signature))?;
+        Some(Self { case: case.id.clone(), declared: declares.is_some() })
+    }
+
+    /// `S27`, `like S27`, or `-`.
+    pub fn text(known: Option<&Self>) -> String {
+        match known {
+            Some(Self { case, declared: true }) => case.clone(),
+            Some(Self { case, .. }) => format!("like {case}"),
+            None => "-".to_owned(),
+        }
+    }
+}
+
+/// The case that explains each finding, in their order.
+pub fn known(suite: &Suite, profile: &Profile, findings: &[Finding]) -> Vec<Option<Known>> {
+    findings.iter().map(|finding| Known::of(suite, profile, finding)).collect()
+}
+
+/// The table of findings with a column more.
+pub fn explained(findings: &[Finding], known: &[Option<Known>]) -> Table {
+    let mut table = self::findings(findings);
+    table.head.push("known".to_owned());
+    for (row, known) in table.rows.iter_mut().zip(known) {
+        row.push(Known::text(known.as_ref()).into());
+    }
+    table
+}
+
 /// Findings, one a row.
 pub fn findings(findings: &[Finding]) -> Table {
     let mut table = Table::new("", ["kind", "started", "released", "broke", "steps", "times", "found by", "scope"]);
@@ -91,19 +118,5 @@ pub fn ending(ending: &Ending) -> String {
         Ending::Truncated => "truncated".to_owned(),
         Ending::Found => "found".to_owned(),
         Ending::Failed(why) => format!("FAILED: {why}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_grouped() {
-        assert_eq!(grouped(0), "0");
-        assert_eq!(grouped(999), "999");
-        assert_eq!(grouped(1000), "1,000");
-        assert_eq!(grouped(1_048_576), "1,048,576");
-        assert_eq!(count(1, "state"), "1 state");
     }
 }

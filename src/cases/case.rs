@@ -77,14 +77,17 @@ impl Case {
         library::profile(name, &settings)
     }
 
-    /// The first profile that must show the fault, with everything on that stops it.
+    /// The first profile that must show the fault, with everything on that stops it; its name says what was turned on:
+    /// `sglang-0.5.11 + door`.
     ///
     /// # Errors
     /// When a profile or switch does not exist. `None` when the case names nothing that stops it.
     pub fn stopped(&self) -> Result<Option<Profile>, InputError> {
         let (Some(first), false) = (self.found.first(), self.stopped_by.is_empty()) else { return Ok(None) };
         let settings: Vec<String> = self.stopped_by.iter().map(|switch| format!("{switch}=on")).collect();
-        Self::profile(&format!("{first} {}", settings.join(" "))).map(Some)
+        let stopped = Self::profile(&format!("{first} {}", settings.join(" ")))?;
+        // `reference skip_acks=off skip_acks=on` would be true and say nothing.
+        Ok(Some(Profile { name: format!("{first} + {}", self.stopped_by.join(" + ")), ..stopped }))
     }
 
     /// The scopes that it runs in: the one that it names, once a producer where it names producers.
@@ -143,5 +146,21 @@ impl Case {
             return Err(fail("a fault that no profile shows is not a case".to_owned()));
         }
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::cases::Suite;
+    use crate::cell::Profile;
+
+    #[test]
+    fn a_remedy_is_named_by_what_is_turned_on() {
+        let suite = Suite::shipped();
+        let stopped = |id| suite.cases().iter().find(|case| case.id == id).unwrap().stopped().unwrap().unwrap();
+        assert_eq!(stopped("INCIDENT").name, "sglang-0.5.11 + door");
+        let remedied = stopped("S23");
+        assert_eq!(remedied.name, "reference skip_acks=off + skip_acks");
+        assert_eq!(remedied.switches, Profile::reference().switches);
     }
 }

@@ -18,6 +18,8 @@ pub struct CheckOptions<'a> {
     pub jobs: usize,
     /// How many states an exhaustive search may visit before it counts as truncated.
     pub states: u64,
+    /// The same on `reference`, which is meant to hold everywhere: there only a search that closes says anything.
+    pub reference_states: u64,
     /// How many random walks.
     pub walks: u64,
     /// Set by somebody else to end early.
@@ -67,9 +69,14 @@ pub struct Row {
     pub seconds: f64,
     /// Whether the exhaustive search saw every state that can be reached: only then is `held` a proof.
     pub closed: bool,
+    /// Whether the case's own script was replayed instead of a search.
+    pub replayed: bool,
     /// The shortest script that shows it, as it was found.
     pub finding: Option<Box<Finding>>,
 }
+
+/// A path ends at what is this severe: no less, or the faults that show only behind a corruption are not found.
+pub const STOP_AT: Severity = Severity::Exposure;
 
 /// The explorers of a check.
 const EXPLORERS: [Explorer; 2] = [Explorer::Exhaustive, Explorer::Swarm];
@@ -106,7 +113,7 @@ impl Suite {
                     let by_script =
                         (expected == Expected::Stopped).then(|| case.script_shows(&profile, scope)).flatten();
                     let outcome = match by_script {
-                        Some(shown) => Outcome { shown, ..Outcome::default() },
+                        Some(shown) => Outcome { shown, replayed: true, ..Outcome::default() },
                         None => match search(&mut searched, &profile, scope, options) {
                             Some(searched) => judge(case, searched),
                             None => return Ok(rows),
@@ -151,6 +158,7 @@ fn search<'a>(
     if let Some(known) = known {
         return Some(&searched[known]);
     }
+    let reference = profile.switches == Profile::reference().switches;
     let mut found = Vec::new();
     let (mut seconds, mut closed) = (0.0, false);
     for explorer in EXPLORERS {
@@ -158,11 +166,11 @@ fn search<'a>(
             seed: options.seed,
             jobs: options.jobs,
             explorers: vec![explorer],
-            stop_at: Severity::Exposure,
+            stop_at: STOP_AT,
             minimise: false,
         };
         let budget = Budget {
-            states: Some(options.states),
+            states: Some(if reference { options.reference_states } else { options.states }),
             walks: Some(options.walks),
             stop: options.stop,
             ..Budget::default()
@@ -186,19 +194,20 @@ struct Outcome {
     by: Vec<Explorer>,
     seconds: f64,
     closed: bool,
+    replayed: bool,
     finding: Option<Box<Finding>>,
 }
 
 impl Outcome {
     fn row(self, case: &Case, expected: Expected, profile: &Profile, scope: &Scope) -> Row {
-        let Self { shown, by, seconds, closed, finding } = self;
+        let Self { shown, by, seconds, closed, replayed, finding } = self;
         let verdict = match (expected, shown) {
             (Expected::Found, false) => Verdict::Missing,
             (Expected::Held | Expected::Stopped, true) => Verdict::Unexpected,
             _ => Verdict::AsDeclared,
         };
         let (case, profile, scope) = (case.id.clone(), profile.name.clone(), scope.name.clone());
-        Row { case, profile, scope, expected, verdict, by, seconds, closed, finding }
+        Row { case, profile, scope, expected, verdict, by, seconds, closed, replayed, finding }
     }
 }
 
@@ -219,6 +228,7 @@ fn judge(case: &Case, searched: &Searched) -> Outcome {
         by,
         seconds: searched.seconds,
         closed: searched.closed,
+        replayed: false,
         finding: finding.cloned().map(Box::new),
     }
 }
@@ -250,7 +260,8 @@ mod tests {
 
     fn verdicts(case: Case) -> Vec<(Expected, Verdict, usize)> {
         let suite = Suite::of(vec![case]);
-        let options = CheckOptions { seed: 1, jobs: 1, states: 50_000, walks: 256, stop: None };
+        let options =
+            CheckOptions { seed: 1, jobs: 1, states: 50_000, reference_states: 50_000, walks: 256, stop: None };
         let rows = suite.check(|_| true, &options, |_| {}).unwrap();
         rows.iter().map(|row| (row.expected, row.verdict, row.by.len())).collect()
     }

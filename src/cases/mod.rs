@@ -10,6 +10,6 @@ mod pattern;
 mod suite;
 
 pub use case::{Case, CaseError, Status};
-pub use check::{CheckOptions, Expected, Row, Verdict};
+pub use check::{CheckOptions, Expected, Row, STOP_AT, Verdict};
 pub use pattern::Pattern;
 pub use suite::Suite;

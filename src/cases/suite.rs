@@ -77,11 +77,11 @@ impl Suite {
         &self.cases
     }
 
-    /// The case that tells of a finding on `profile`, if one does: one that must be found on that profile, and whose
-    /// violation or consequences the finding is.
+    /// The case that tells of a finding on `profile` in `scope`, if one does: one that must be found on that profile, and
+    /// whose violation or consequences the finding is. Of several, one whose own violation it is, then one of that scope.
     #[must_use]
-    pub fn declares(&self, profile: &Profile, finding: &Words) -> Option<&Case> {
-        let tells = |case: &&Case| {
+    pub fn declares(&self, profile: &Profile, scope: &str, finding: &Words) -> Option<&Case> {
+        let fits = |case: &&Case| {
             std::iter::once(&case.violation).chain(&case.consequences).any(|pattern| pattern.matches(finding))
         };
         let shows = |case: &&Case| {
@@ -89,7 +89,16 @@ impl Suite {
             profiles.any(|shown| shown.switches == profile.switches)
         };
         // Profiles are parsed only of the few cases whose pattern fits.
-        self.cases.iter().filter(tells).find(shows)
+        let told = self.cases.iter().filter(fits).filter(shows);
+        told.min_by_key(|case| (!case.violation.matches(finding), case.scope != scope))
+    }
+
+    /// The case that explains a finding on a profile that no case names, such as a version with a patch: one whose
+    /// violation the finding is, of that scope if there is one. It says what to read, not that the finding is declared.
+    #[must_use]
+    pub fn resembles(&self, scope: &str, finding: &Words) -> Option<&Case> {
+        let fits = self.cases.iter().filter(|case| case.violation.matches(finding));
+        fits.min_by_key(|case| case.scope != scope)
     }
 }
 
@@ -104,6 +113,23 @@ fn parse(name: &str, text: &str) -> Result<Case, InputError> {
 mod tests {
     use super::*;
     use std::path::Path;
+
+    #[test]
+    fn a_case_declares_on_its_profiles_and_resembles_on_others() {
+        let suite = Suite::shipped();
+        let stale = r#"{ "kind": "stale-read", "started": "DecodeAlloc", "broke": "DecodeStep" }"#;
+        let stale: Words = serde_json::from_str(stale).unwrap();
+        let old = Profile::preset("sglang-0.5.11").unwrap();
+        let patched = old.set("batch_bound=on").unwrap();
+        let id = |case: Option<&Case>| case.map(|case| case.id.clone());
+        assert_eq!(id(suite.declares(&old, "incident-full", &stale)).as_deref(), Some("INCIDENT"));
+        assert_eq!(id(suite.declares(&patched, "incident-full", &stale)), None);
+        assert_eq!(id(suite.resembles("incident-full", &stale)).as_deref(), Some("INCIDENT"));
+        assert_eq!(id(suite.declares(&old, "incident-small", &stale)).as_deref(), Some("INCIDENT-SMALL"));
+        assert_eq!(id(suite.resembles("incident-small", &stale)).as_deref(), Some("INCIDENT-SMALL"));
+        let alien: Words = serde_json::from_str(r#"{ "kind": "double-alloc", "broke": "Submit" }"#).unwrap();
+        assert_eq!(id(suite.resembles("incident-full", &alien)), None);
+    }
 
     #[test]
     fn every_case_file_is_shipped_valid_and_named_like_its_file() {

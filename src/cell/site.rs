@@ -82,8 +82,8 @@ sites! {
     CheckStatus = "a poll finds no such room", "1.1, check_status";
     PrefillPollState = "a poll in the bootstrap queue finds an impossible state", "P6";
     Admission = "ranks reserve for different requests", "D7, 4";
-    Quiet = "nothing is left to do but wait", "design 4, drain";
-    Final = "nothing is left to do", "design 4, drain";
+    Quiet = "nothing is left to do but wait", "13, at rest";
+    Final = "nothing is left to do", "13, at rest";
 }
 
 impl From<Site> for Label {
@@ -138,5 +138,27 @@ impl TryFrom<String> for Site {
 
     fn try_from(name: String) -> Result<Self, Self::Error> {
         name.parse()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sections of the protocol, its steps, and the part on transfers; pull requests are elsewhere.
+    #[test]
+    fn what_a_step_cites_is_in_the_protocol_document() {
+        let document = include_str!("../../docs/protocol.md");
+        for site in Site::ALL {
+            let cited = site.reference().split(',').next().unwrap().rsplit(' ').next().unwrap();
+            if cited.starts_with('#') || cited == "reference" {
+                continue;
+            }
+            let ways = [format!("## {cited}. "), format!("**{cited}"), format!("| {cited} |")];
+            assert!(
+                ways.iter().any(|way| document.contains(way)),
+                "{site} cites {cited}, which is not in the document"
+            );
+        }
     }
 }

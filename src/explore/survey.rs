@@ -3,7 +3,6 @@
 use super::budget::Budget;
 use super::finding::Finding;
 use super::hunt::{HuntOptions, hunt};
-use super::words::Words;
 use crate::cell::{Profile, Scope};
 use serde::Serialize;
 use std::sync::atomic::Ordering;
@@ -41,7 +40,7 @@ pub fn survey(
     pairs: &[(Profile, Scope)],
     options: &HuntOptions,
     budget: &Budget<'_>,
-    told: impl Fn(&Profile, &Words) -> bool,
+    told: impl Fn(&Profile, &Finding) -> bool,
     mut at: impl FnMut(&Profile, &Scope),
 ) -> Survey {
     let began = Instant::now();
@@ -62,7 +61,7 @@ pub fn survey(
         survey.closed += usize::from(hunt.closed());
         survey.livelocks += hunt.livelocks();
         for finding in hunt.findings {
-            if told(profile, &finding.signature) {
+            if told(profile, &finding) {
                 survey.known += 1;
             } else {
                 survey.add(finding);
@@ -112,7 +111,7 @@ mod tests {
         let options = HuntOptions { seed: 1, jobs: 1, explorers, stop_at: Severity::Corruption, minimise: true };
         let budget = Budget { walks: Some(256), ..Budget::default() };
         let mut heard = Vec::new();
-        let told = |_: &Profile, words: &Words| words.kind != Kind::FreeInFlight;
+        let told = |_: &Profile, finding: &Finding| finding.signature.kind != Kind::FreeInFlight;
         let survey = survey(&pairs, &options, &budget, told, |profile, _| heard.push(profile.name.clone()));
         assert_eq!(heard, names);
         assert_eq!((survey.hunted, survey.closed, survey.skipped), (2, 0, 0));

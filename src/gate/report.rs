@@ -1,6 +1,7 @@
 //! What the gate found, as values, plain lines and JSON.
 
 use super::TextKind;
+use crate::number::grouped;
 use serde::Serialize;
 use std::fmt::{self, Display, Formatter};
 
@@ -139,17 +140,4 @@ impl Display for SourceReport {
             writeln!(f, "  NOT covered: prompts of the last {band} tokens of the context fit into no pool of this size")
         }
     }
-}
-
-/// `1048576` as `1,048,576`.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }

@@ -57,7 +57,7 @@ pub fn render_html(timelines: &[Timeline], summary: &Summary) -> String {
 fn lead(timelines: &[Timeline]) -> String {
     let broken = timelines.iter().filter(|t| !t.violations.is_empty()).count();
     match (timelines.len(), broken) {
-        (0, _) => "Nothing was found.".to_owned(),
+        (0, _) => "There is nothing to show step by step.".to_owned(),
         (1, 0) => "One run, and nothing broke in it.".to_owned(),
         (1, _) => "One run in which something broke.".to_owned(),
         (all, 0) => format!("{all} runs, and nothing broke in them."),
@@ -73,8 +73,8 @@ fn contents(timelines: &[Timeline]) -> Markup {
                 @for (i, timeline) in timelines.iter().enumerate() {
                     li {
                         a href=(format!("#t{}", i + 1)) { (timeline.title) }
-                        @if let Some(worst) = timeline.worst() {
-                            " " span class=(if worst.severity() > Severity::Race { "bad" } else { "warn" }) { (worst.kind) }
+                        @if let Some(subject) = timeline.subject() {
+                            " " span class=(if subject.severity() > Severity::Race { "bad" } else { "warn" }) { (subject.kind) }
                         } @else {
                             " " span.good { "no violation" }
                         }
@@ -126,8 +126,8 @@ fn article(id: usize, timeline: &Timeline) -> Markup {
             @if !timeline.subtitle.is_empty() {
                 ul.chips { @for fact in &timeline.subtitle { li { (fact) } } }
             }
-            @match timeline.worst() {
-                Some(worst) => (verdict(id, timeline, worst)),
+            @match timeline.subject() {
+                Some(subject) => (verdict(id, timeline, subject)),
                 None => div.verdict.clean { span.badge { "no violation" } p { "Nothing broke in this run." } },
             }
             @if !timeline.steps.is_empty() {
@@ -147,19 +147,19 @@ fn article(id: usize, timeline: &Timeline) -> Markup {
     }
 }
 
-fn verdict(id: usize, timeline: &Timeline, worst: &MarkedViolation) -> Markup {
-    let severity = worst.severity();
+fn verdict(id: usize, timeline: &Timeline, subject: &MarkedViolation) -> Markup {
+    let severity = subject.severity();
     let moments = [
-        (Role::Started, worst.started, "It starts"),
-        (Role::Released, worst.released, "The slot is taken away"),
-        (Role::Broke, Some(worst.broke), "It breaks"),
+        (Role::Started, subject.started, "It starts"),
+        (Role::Released, subject.released, "The slot is taken away"),
+        (Role::Broke, Some(subject.broke), "It breaks"),
     ];
     html! {
         div.verdict.danger[severity <= Severity::Race] {
-            span.badge { (worst.kind) " · " (strip::severity(severity)) }
-            p { (worst.headline) }
+            span.badge { (subject.kind) " · " (strip::severity(severity)) }
+            p { (subject.headline) }
         }
-        @if worst.started.is_some() || worst.released.is_some() {
+        @if subject.started.is_some() || subject.released.is_some() {
             ol.story {
                 @for (role, number, what) in moments {
                     @if let Some(step) = number.and_then(|n| timeline.steps.iter().find(|s| s.number == n)) {
@@ -174,7 +174,7 @@ fn verdict(id: usize, timeline: &Timeline, worst: &MarkedViolation) -> Markup {
         }
         @if timeline.violations.len() > 1 {
             ul.also {
-                @for v in timeline.violations.iter().filter(|v| *v != worst) {
+                @for v in timeline.violations.iter().filter(|v| *v != subject) {
                     li {
                         b.bad[v.severity() > Severity::Race] { (mark(Role::Broke, v.severity())) " " (v.kind) }
                         " at " a href=(link(id, v.broke)) { "step " (v.broke) } ": " (v.headline)

@@ -11,6 +11,7 @@ mod headline;
 mod html;
 mod ink;
 mod mermaid;
+pub(crate) mod objects;
 mod story;
 mod strip;
 mod table;
@@ -23,6 +24,7 @@ mod sample;
 #[cfg(test)]
 mod tests;
 
+pub use crate::number::{count, grouped};
 pub use headline::{headline, slots_text};
 pub use html::{Summary, render_html};
 pub use mermaid::render_mermaid;

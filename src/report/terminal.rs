@@ -58,6 +58,8 @@ struct Screen<'a> {
     options: &'a TerminalOptions,
     glyphs: &'static Glyphs,
     flights: Vec<Flight>,
+    /// Columns that a step's number takes.
+    digits: usize,
     /// Columns between lanes.
     pitch: usize,
     /// Where the lanes start.
@@ -72,8 +74,8 @@ struct Screen<'a> {
     width: usize,
 }
 
-/// The left edge of the lanes: step number and mark.
-const LEFT: usize = 7;
+/// Columns between a step's number and the lanes: a blank, the mark, a blank.
+const MARK: usize = 3;
 
 impl<'a> Screen<'a> {
     fn new(timeline: &'a Timeline, options: &'a TerminalOptions) -> Self {
@@ -83,7 +85,10 @@ impl<'a> Screen<'a> {
             120..150 => 8,
             _ => 9,
         };
-        let after = LEFT + pitch * 3 + if pitch < 8 { 4 } else { 8 };
+        // Steps of a trace are numbered by its lines.
+        let digits = timeline.steps.last().map_or(0, |last| last.number.to_string().len()).max(4);
+        let left = digits + MARK;
+        let after = left + pitch * 3 + if pitch < 8 { 4 } else { 8 };
         let widest = |f: fn(&TimelineStep) -> usize| timeline.steps.iter().map(f).max().unwrap_or(0);
         let reference = if width < 100 { 0 } else { widest(|s| s.protocol.as_deref().map_or(0, str::width)).min(6) };
         let start = after + if reference > 0 { reference + 2 } else { 0 };
@@ -100,8 +105,9 @@ impl<'a> Screen<'a> {
             options,
             glyphs: if options.ascii { &strip::ASCII } else { &strip::UNICODE },
             flights: flight::flights(timeline),
+            digits,
             pitch,
-            lanes: LEFT,
+            lanes: left,
             reference: (after, reference),
             text: (start, text),
             strip,
@@ -137,25 +143,25 @@ impl<'a> Screen<'a> {
         let dot = if self.options.ascii { " | " } else { " · " };
         self.flow(&t.subtitle, dot, out)?;
         let mut lead = Line::new();
-        match t.worst() {
+        match t.subject() {
             None => {
                 lead.put(ink::colour(AnsiColor::Green).bold(), self.glyphs.clean);
                 self.paragraph(&lead, PLAIN, "no violation", 2, out)?;
             }
-            Some(worst) => {
-                let severity = worst.severity();
+            Some(subject) => {
+                let severity = subject.severity();
                 lead.put(role_style(Role::Broke, severity), self.glyphs.role(Role::Broke, severity));
                 let others = match t.violations.len() - 1 {
                     0 => String::new(),
                     n => format!(" (and {n} more below)"),
                 };
-                let text = format!("{} ({}): {}{others}", worst.kind, strip::severity(severity), worst.headline);
+                let text = format!("{} ({}): {}{others}", subject.kind, strip::severity(severity), subject.headline);
                 self.paragraph(&lead, BOLD, &text, 2, out)?;
             }
         }
         self.put(Line::new(), out)?;
         let mut line = Line::new();
-        line.to(LEFT - 4).put(DIM, "#").to(self.lanes);
+        line.to(self.digits - 1).put(DIM, "#").to(self.lanes);
         for lane in Lane::ALL {
             let name = if self.pitch < 8 { &lane.name()[..3] } else { lane.name() };
             line.to(self.lane(lane) - 1).put(DIM, name);
@@ -213,7 +219,7 @@ impl<'a> Screen<'a> {
         for (i, text) in self.words(step).into_iter().enumerate() {
             let mut line = Line::new();
             if i == 0 {
-                line.put(if role.is_some() { strong } else { DIM }, format!("{:>4} ", step.number));
+                line.put(if role.is_some() { strong } else { DIM }, format!("{:>1$} ", step.number, self.digits));
                 line.put(strong, role.map_or(" ", |(role, severity)| self.glyphs.role(role, severity)));
             }
             line.to(self.lanes).append(self.gutter(at, (i == 0).then_some(step)));

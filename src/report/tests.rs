@@ -43,6 +43,19 @@ fn a_long_run_leaves_out_what_touches_nothing() {
 }
 
 #[test]
+fn the_head_is_about_the_subject_and_not_the_worst() {
+    let mut told = sample::s14();
+    told.subject = Some(0);
+    let out = terminal(&told, TerminalOptions { width: 120, ..PLAIN });
+    assert!(
+        out.contains("\n! free-in-flight (hazard): pages 1-2 of A are freed while its write is in flight"),
+        "{out}"
+    );
+    let page = render_html(&[told], &Summary::default());
+    assert!(page.contains("<span class=\"badge\">free-in-flight · hazard</span>"), "{page}");
+}
+
+#[test]
 fn no_line_is_wider_than_the_terminal_but_the_command() {
     use unicode_width::UnicodeWidthStr as _;
     for width in [60, 80, 100, 133, 160] {

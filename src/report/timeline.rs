@@ -84,6 +84,9 @@ pub struct Timeline {
     pub watched: Vec<WatchedSlot>,
     /// What broke. Empty for a clean run.
     pub violations: Vec<MarkedViolation>,
+    /// Which of them this is about, as an index; the others happened on the way.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject: Option<usize>,
     /// The command that reproduces the run.
     pub reproduce: Option<String>,
     /// The script of the run, as text.
@@ -219,6 +222,12 @@ impl Timeline {
     #[must_use]
     pub fn worst(&self) -> Option<&MarkedViolation> {
         self.violations.iter().min_by_key(|v| (std::cmp::Reverse(v.severity()), v.broke))
+    }
+
+    /// The violation that the timeline is about: the subject where it has one, otherwise the worst.
+    #[must_use]
+    pub fn subject(&self) -> Option<&MarkedViolation> {
+        self.subject.and_then(|at| self.violations.get(at)).or_else(|| self.worst())
     }
 
     /// What the step with this number is to each violation, as (index of the violation, role).

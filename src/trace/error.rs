@@ -3,6 +3,7 @@
 use super::lines::MAX_LINE;
 use super::schema::{NAME, VERSION};
 use crate::lifetime::Place;
+use crate::number::count;
 use std::io;
 
 /// A trace that can't be read on, and where: `FILE:LINE: …`.
@@ -13,8 +14,8 @@ pub struct TraceError {
     pub file: String,
     /// The line, from 1.
     pub line: u64,
-    /// What is wrong there.
-    #[source]
+    /// What is wrong there. The message says it already, so it is no source: who prints the chain of causes would say
+    /// it twice.
     pub problem: Problem,
 }
 
@@ -24,7 +25,7 @@ pub struct TraceError {
 pub enum Problem {
     /// The bytes could not be read at all.
     #[error("can't be read: {0}")]
-    Io(#[source] io::Error),
+    Io(io::Error),
     /// No line at all, or only blank ones.
     #[error("the trace is empty: its first line must be a `{NAME}` header")]
     Empty,
@@ -99,7 +100,7 @@ pub enum Problem {
         at: u32,
     },
     /// The two sides of a posted access don't have the same number of cells.
-    #[error("the access reads {source_cells} cells and writes {target_cells}")]
+    #[error("the access reads {} and writes {target_cells}", count(*source_cells, "cell"))]
     Unequal {
         /// Cells on the reading side.
         source_cells: u64,

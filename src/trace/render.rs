@@ -2,12 +2,14 @@
 
 use super::audit::{AuditReport, Finding, Held};
 use crate::lifetime::{Arena, Life, Spans, Violation};
+use crate::number::count;
 use std::fmt::{self, Display, Formatter};
 
 impl Display for AuditReport {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Self { file, format, lines, events, requests, answers, .. } = self;
-        writeln!(f, "{file}: {format}, {lines} lines, {events} events, {requests} requests")?;
+        let (lines, events, requests) = (count(*lines, "line"), count(*events, "event"), count(*requests, "request"));
+        writeln!(f, "{file}: {format}, {lines}, {events}, {requests}")?;
         writeln!(
             f,
             "  answered: {} success, {} rejected, {} aborted, {} failed",
@@ -18,14 +20,15 @@ impl Display for AuditReport {
             write!(f, "  {}", same[0])?;
             match same {
                 [_, .., last] => {
-                    writeln!(f, "; {} times more, up to line {}", same.len() - 1, last.violation.broke.0)?;
+                    let times = count(same.len() as u64 - 1, "time");
+                    writeln!(f, "; {times} more, up to line {}", last.violation.broke.0)?;
                 }
                 _ => writeln!(f)?,
             }
         }
         let stored = self.findings.len() as u64;
         if stored < self.violations {
-            writeln!(f, "  … and {} more violations", self.violations - stored)?;
+            writeln!(f, "  … and {} that are not listed", count(self.violations - stored, "violation"))?;
         }
         for held in &self.held {
             writeln!(f, "  {held}")?;
@@ -34,12 +37,12 @@ impl Display for AuditReport {
             writeln!(f, "  skipped: {error}")?;
         }
         if self.skipped > self.first_skipped.len() as u64 {
-            writeln!(f, "  … {} lines skipped in all", self.skipped)?;
+            writeln!(f, "  … {} skipped in all", count(self.skipped, "line"))?;
         }
         if self.is_clean() {
             return writeln!(f, "  no violation");
         }
-        write!(f, "  {} violations:", self.violations)?;
+        write!(f, "  {}:", count(self.violations, "violation"))?;
         for (index, (kind, count)) in self.by_kind.iter().enumerate() {
             write!(f, "{} {count} {kind}", if index == 0 { "" } else { "," })?;
         }
@@ -48,7 +51,7 @@ impl Display for AuditReport {
 }
 
 /// Whether a finding is the one before it again, in a later line and perhaps on more slots.
-fn is_repeated(earlier: &Finding, later: &Finding) -> bool {
+pub(super) fn is_repeated(earlier: &Finding, later: &Finding) -> bool {
     let key = |finding: &Finding| {
         let Violation { kind, place, life, other, op, started, .. } = finding.violation;
         (kind, place, life, other, op, started)
@@ -66,7 +69,7 @@ impl Display for Finding {
             write!(f, " on {node} {}", slots(place.arena, &violation.slots))?;
         }
         if violation.cells > 0 {
-            write!(f, ", {} cells", violation.cells)?;
+            write!(f, ", {}", count(violation.cells.into(), "cell"))?;
         }
         if let Some(other) = violation.other {
             write!(f, ", against {}", who(self.other.as_deref(), other))?;
@@ -91,7 +94,7 @@ impl Display for Held {
 }
 
 /// The engine's name where it is known.
-fn who(name: Option<&str>, life: Life) -> String {
+pub(super) fn who(name: Option<&str>, life: Life) -> String {
     match name {
         Some(name) if life.generation == 0 => name.to_owned(),
         Some(name) => format!("{name}#{}", life.generation),

@@ -3,10 +3,11 @@
 use crate::args::AuditArgs;
 use crate::console::Console;
 use crate::outcome::Outcome;
-use crate::view::{grouped, tone};
+use crate::page;
+use crate::view::tone;
 use anyhow::{Context as _, Result, bail};
-use pagefence::report::{Cell, Summary, Table, Tone, render_html, write_whole};
-use pagefence::trace::{AuditOptions, AuditReport, audit};
+use pagefence::report::{Cell, Table, Timeline, Tone, count, grouped};
+use pagefence::trace::{AuditOptions, AuditReport, audit, stories};
 use serde::Serialize;
 use std::fs::File;
 use std::io::BufReader;
@@ -23,22 +24,50 @@ struct Report<'a> {
 
 /// Bytes that are read at once.
 const BUFFER: usize = 1 << 18;
+/// Timelines of one trace; the list of violations is longer.
+const TIMELINES: usize = 16;
 
 pub fn run(args: &AuditArgs, console: &mut Console) -> Result<Outcome> {
     let options = AuditOptions { lenient: args.lenient, ..AuditOptions::default() };
-    let mut reports = Vec::new();
+    let (mut reports, mut timelines) = (Vec::new(), Vec::new());
     for path in &args.files {
-        let report = audit(path.display().to_string(), BufReader::with_capacity(BUFFER, open(path)?), &options)?;
+        let report = audit(path.display().to_string(), read(open(path)?), &options)?;
+        if console.is_text() || args.html.is_some() {
+            let told = told(path, &report, args.lenient, console)?;
+            for timeline in &told {
+                console.timeline(timeline)?;
+                console.line("")?;
+            }
+            timelines.extend(told);
+        }
         console.line(report.to_string().trim_end())?;
         reports.push(report);
     }
     if let Some(path) = &args.html {
-        write_whole(path, render_html(&[], &summary(&reports)))?;
-        console.line(format!("written to {}", path.display()))?;
+        let violations: u64 = reports.iter().map(|report| report.violations).sum();
+        let title = format!("pagefence audit: {}", count(violations, "violation"));
+        page::write(path, title, Vec::new(), tables(&reports), &timelines, console)?;
     }
     let clean = reports.iter().all(AuditReport::is_clean);
     console.json(&Report { command: "audit", lenient: args.lenient, clean, traces: &reports })?;
     Ok(Outcome::found(!clean))
+}
+
+/// The timelines of what was found in a trace. It is read a second time for them, which a pipe can't be.
+fn told(path: &Path, report: &AuditReport, lenient: bool, console: &mut Console) -> Result<Vec<Timeline>> {
+    if report.is_clean() {
+        return Ok(Vec::new());
+    }
+    let file = open(path)?;
+    if !file.metadata()?.is_file() {
+        console.note(format!("{}: no timelines, since a pipe can't be read twice", path.display()));
+        return Ok(Vec::new());
+    }
+    Ok(stories(read(file), lenient, report, TIMELINES)?)
+}
+
+fn read(file: File) -> BufReader<File> {
+    BufReader::with_capacity(BUFFER, file)
 }
 
 /// Opens a trace. It is streamed, so it may be of any size, and it may be a pipe.
@@ -50,13 +79,14 @@ fn open(path: &Path) -> Result<File> {
     Ok(file)
 }
 
-fn summary(reports: &[AuditReport]) -> Summary {
+/// What each trace came to, and what was found in it.
+fn tables(reports: &[AuditReport]) -> Vec<Table> {
     let mut traces = Table::new("traces", ["trace", "verdict", "events", "requests", "skipped lines", "held slots"]);
     let mut found = Table::new("violations", ["trace", "kind", "what"]);
     for report in reports {
         let verdict = match report.violations {
             0 => Cell::new("clean", Tone::Good),
-            n => Cell::new(format!("{} violations", grouped(n)), Tone::Bad),
+            n => Cell::new(count(n, "violation"), Tone::Bad),
         };
         traces.push([
             report.file.as_str().into(),
@@ -75,10 +105,5 @@ fn summary(reports: &[AuditReport]) -> Summary {
             ]);
         }
     }
-    let violations: u64 = reports.iter().map(|report| report.violations).sum();
-    Summary {
-        title: format!("pagefence audit: {} violations", grouped(violations)),
-        rows: vec![("pagefence".into(), env!("CARGO_PKG_VERSION").into())],
-        tables: vec![traces, found],
-    }
+    if found.rows.is_empty() { vec![traces] } else { vec![traces, found] }
 }

@@ -6,16 +6,18 @@ use crate::console::Console;
 use crate::interrupt;
 use crate::matrix;
 use crate::outcome::Outcome;
+use crate::page;
 use crate::progress::Spinner;
 use crate::view;
 use anyhow::Result;
 use pagefence::cases::{Row, Suite, Verdict};
 use pagefence::cell::{Profile, Scope};
-use pagefence::explore::{Budget, Explorer, HuntOptions, Survey, canary, survey};
+use pagefence::explore::{Budget, Explorer, Finding, HuntOptions, News, Survey, canary, survey};
 use pagefence::library;
 use pagefence::lifetime::Severity;
+use pagefence::report::{Table, Timeline, count};
 use serde::Serialize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// The whole result.
@@ -50,7 +52,13 @@ pub fn run(args: &CheckArgs, console: &mut Console) -> Result<Outcome> {
 
     let suite = Suite::shipped();
     let rows = matrix::run(&suite, |_| true, seed, jobs)?;
-    print_cases(&rows, console)?;
+    let unexpected = unexpected(&rows);
+    for timeline in &unexpected {
+        console.line("")?;
+        console.timeline(timeline)?;
+    }
+    console.line("")?;
+    matrix::print(&rows, console)?;
 
     let pairs = pairs();
     let options = HuntOptions {
@@ -71,15 +79,26 @@ pub fn run(args: &CheckArgs, console: &mut Console) -> Result<Outcome> {
             ..Budget::default()
         };
         let at = |profile: &Profile, scope: &Scope| spinner.at(format!("hunting {} in {}", profile.name, scope.name));
-        survey(&pairs, &options, &budget, |profile, words| suite.declares(profile, words).is_some(), at)
+        survey(
+            &pairs,
+            &options,
+            &budget,
+            |profile, finding| suite.declares(profile, &finding.scope.name, &finding.signature).is_some(),
+            at,
+        )
     };
     let saved = match &args.out {
         Some(folder) => survey.news.iter().map(|news| save(folder, &news.finding)).collect::<Result<Vec<_>>>()?,
         None => Vec::new(),
     };
-    print(&survey, &saved, console)?;
+    let news = news(&survey, &saved);
+    print(&survey, &news, &saved, console)?;
     let as_declared =
         matrix::as_declared(&rows) && survey.news.is_empty() && survey.livelocks == 0 && !interrupt::pressed();
+    if let Some(path) = &args.html {
+        let timelines: Vec<Timeline> = unexpected.into_iter().chain(news).collect();
+        draw(path, &rows, &survey, &timelines, as_declared, console)?;
+    }
     console.json(&Report {
         command: "check",
         seed,
@@ -101,51 +120,113 @@ fn pairs() -> Vec<(Profile, Scope)> {
     versions.flat_map(|profile| scopes.iter().map(move |scope| (profile.clone(), scope.clone()))).collect()
 }
 
-/// The table, and the timeline of what should not have been found.
-fn print_cases(rows: &[Row], console: &mut Console) -> Result<()> {
+/// The timelines of what cases say must not be found.
+fn unexpected(rows: &[Row]) -> Vec<Timeline> {
     let unexpected = rows.iter().filter(|row| row.verdict == Verdict::Unexpected);
-    if console.is_text() {
-        for finding in unexpected.filter_map(|row| row.finding.as_deref()) {
-            let small = finding.minimise();
-            let small = small.as_ref().unwrap_or(finding);
-            console.line("")?;
-            console.timeline(&small.story(&small.profile, None))?;
-        }
-    }
-    console.line("")?;
-    matrix::print(rows, console)
+    let tell = |finding: &Finding| {
+        let small = finding.minimise();
+        let small = small.as_ref().unwrap_or(finding);
+        small.story(&small.profile, None)
+    };
+    unexpected.filter_map(|row| row.finding.as_deref()).map(tell).collect()
 }
 
-fn print(survey: &Survey, saved: &[PathBuf], console: &mut Console) -> Result<()> {
-    if console.is_text() {
-        for (at, news) in survey.news.iter().enumerate() {
-            console.line("")?;
-            console.timeline(&news.finding.story(&news.finding.profile, saved.get(at).map(PathBuf::as_path)))?;
-            let met: Vec<String> = news.met.iter().map(|(profile, scope)| format!("{profile} in {scope}")).collect();
-            console.line(format!("met on {}", met.join(", ")))?;
-        }
+/// The timelines of what no case declares.
+fn news(survey: &Survey, saved: &[PathBuf]) -> Vec<Timeline> {
+    let tell =
+        |(at, news): (usize, &News)| news.finding.story(&news.finding.profile, saved.get(at).map(PathBuf::as_path));
+    survey.news.iter().enumerate().map(tell).collect()
+}
+
+/// Draws the page: the table, and each finding that should not be there.
+fn draw(
+    path: &Path,
+    rows: &[Row],
+    survey: &Survey,
+    timelines: &[Timeline],
+    as_declared: bool,
+    console: &mut Console,
+) -> Result<()> {
+    let verdict = if as_declared { "all as declared" } else { "NOT AS DECLARED" };
+    let facts = vec![("cases".to_owned(), matrix::verdict(rows)), ("hunt".to_owned(), hunted(survey))];
+    let mut tables = vec![matrix::table(rows)];
+    if !survey.news.is_empty() {
+        tables.push(findings(survey));
+    }
+    page::write(path, format!("pagefence check: {verdict}"), facts, tables, timelines, console)
+}
+
+/// What is new, one a row.
+fn findings(survey: &Survey) -> Table {
+    view::findings(&survey.news.iter().map(|news| news.finding.clone()).collect::<Vec<_>>())
+}
+
+/// How far the hunt came, and what it met.
+fn hunted(survey: &Survey) -> String {
+    let Survey { hunted, closed, skipped, known, news, .. } = survey;
+    format!(
+        "{hunted} pairs of profile and scope ({closed} searched to their end, {skipped} not reached), \
+         {known} known findings, {} new",
+        news.len()
+    )
+}
+
+fn print(survey: &Survey, timelines: &[Timeline], saved: &[PathBuf], console: &mut Console) -> Result<()> {
+    for (news, timeline) in survey.news.iter().zip(timelines) {
+        console.line("")?;
+        console.timeline(timeline)?;
+        let met: Vec<String> = news.met.iter().map(|(profile, scope)| format!("{profile} in {scope}")).collect();
+        console.line(format!("met on {}", met.join(", ")))?;
     }
     console.line("")?;
     if !survey.news.is_empty() {
-        console.table(&view::findings(&survey.news.iter().map(|news| news.finding.clone()).collect::<Vec<_>>()))?;
+        console.table(&findings(survey))?;
     }
     for path in saved {
         console.line(format!("saved {}", path.display()))?;
     }
-    let Survey { hunted, closed, skipped, known, livelocks, news } = survey;
-    console.line(format!(
-        "hunt: {hunted} pairs of profile and scope ({closed} searched to their end, {skipped} not reached), \
-         {known} known findings, {} new",
-        news.len()
-    ))?;
-    if *skipped > 0 {
+    console.line(format!("hunt: {}", hunted(survey)))?;
+    if survey.skipped > 0 {
         console.line("the time was up before everything was hunted: give more with --budget")?;
     }
-    if *livelocks > 0 {
-        console.line(format!("{} NEVER CAME TO REST", view::count(*livelocks, "walk")))?;
+    if survey.livelocks > 0 {
+        console.line(format!("{} NEVER CAME TO REST", count(survey.livelocks, "walk")))?;
     }
     if interrupt::pressed() {
         console.line("interrupted: what was found until then is above")?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::Format;
+    use pagefence::cases::CheckOptions;
+
+    /// The incident, as if it said that the version which has the fault has it not.
+    fn wrong_case() -> Suite {
+        let shipped = Suite::shipped();
+        let mut case = shipped.cases().iter().find(|case| case.id == "INCIDENT-SMALL").unwrap().clone();
+        (case.held, case.found, case.stopped_by) = (vec!["sglang-0.5.11".to_owned()], Vec::new(), Vec::new());
+        Suite::of(vec![case])
+    }
+
+    #[test]
+    fn the_page_has_the_table_and_what_is_not_as_declared() {
+        let options =
+            CheckOptions { seed: 1, jobs: 1, states: 50_000, reference_states: 50_000, walks: 64, stop: None };
+        let rows = wrong_case().check(|_| true, &options, |_| {}).unwrap();
+        let timelines = unexpected(&rows);
+        assert_eq!(timelines.len(), 1);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("check.html");
+        let mut console = Console::new(Format::Json);
+        draw(&path, &rows, &Survey::default(), &timelines, false, &mut console).unwrap();
+        let page = std::fs::read_to_string(&path).unwrap();
+        assert!(page.contains("<h1>pagefence check: NOT AS DECLARED</h1>"), "{page}");
+        assert!(page.contains("1, 1 runs; 1 NOT AS DECLARED") && page.contains("UNEXPECTED es"), "{page}");
+        assert_eq!(page.matches("<article").count(), 1);
+        assert!(page.contains("stale-read"), "{page}");
+    }
 }

@@ -5,12 +5,15 @@ use crate::args::{HuntArgs, threads};
 use crate::console::Console;
 use crate::interrupt;
 use crate::outcome::Outcome;
+use crate::page;
 use crate::progress::Spinner;
-use crate::view;
+use crate::view::{self, Known};
 use anyhow::Result;
+use pagefence::cases::Suite;
 use pagefence::cell::Profile;
-use pagefence::explore::{Budget, Explorer, Hunt, HuntOptions, hunt};
+use pagefence::explore::{Budget, Explorer, Finding, Hunt, HuntOptions, hunt};
 use pagefence::library;
+use pagefence::report::{Table, Timeline, count};
 use serde::Serialize;
 use std::path::PathBuf;
 
@@ -24,6 +27,8 @@ struct Report<'a> {
     budget_ms: u128,
     #[serde(flatten)]
     hunt: &'a Hunt,
+    /// The case that explains each finding, in their order.
+    known: &'a [Option<Known>],
     saved: &'a [PathBuf],
 }
 
@@ -59,7 +64,17 @@ pub fn run(args: &HuntArgs, console: &mut Console) -> Result<Outcome> {
         Some(folder) => found.findings.iter().map(|finding| save(folder, finding)).collect::<Result<Vec<_>>>()?,
         None => Vec::new(),
     };
-    print(&found, &profile, &saved, console)?;
+    let told = console.is_text() || args.html.is_some();
+    let known = view::known(&Suite::shipped(), &profile, &found.findings);
+    let timelines = if told { timelines(&found, &known, &profile, &saved) } else { Vec::new() };
+    let table = view::explained(&found.findings, &known);
+    print(&found, &table, &timelines, &saved, console)?;
+    if let Some(path) = &args.html {
+        let rows = facts(&found, args, &profile.name, &scope.name);
+        let title = format!("pagefence hunt: {}", count(found.findings.len() as u64, "finding"));
+        let tables = if found.findings.is_empty() { Vec::new() } else { vec![table] };
+        page::write(path, title, rows, tables, &timelines, console)?;
+    }
     let report = Report {
         command: "hunt",
         profile: &profile,
@@ -67,6 +82,7 @@ pub fn run(args: &HuntArgs, console: &mut Console) -> Result<Outcome> {
         options: &options,
         budget_ms: args.budget.as_millis(),
         hunt: &found,
+        known: &known,
         saved: &saved,
     };
     console.json(&report)?;
@@ -85,16 +101,35 @@ fn options(args: &HuntArgs) -> HuntOptions {
     HuntOptions { seed: args.seed, jobs, explorers, stop_at, minimise: true }
 }
 
+/// The timeline of each finding.
+fn timelines(hunt: &Hunt, known: &[Option<Known>], profile: &Profile, saved: &[PathBuf]) -> Vec<Timeline> {
+    let tell = |(at, (finding, known)): (usize, (&Finding, &Option<Known>))| {
+        let mut timeline = finding.story(profile, saved.get(at).map(PathBuf::as_path));
+        timeline.subtitle.push(format!("known: {}", Known::text(known.as_ref())));
+        timeline
+    };
+    hunt.findings.iter().zip(known).enumerate().map(tell).collect()
+}
+
+/// What the page says above the findings.
+fn facts(hunt: &Hunt, args: &HuntArgs, profile: &str, scope: &str) -> Vec<(String, String)> {
+    let mut rows = vec![
+        ("profile".to_owned(), profile.to_owned()),
+        ("scope".to_owned(), scope.to_owned()),
+        ("seed".to_owned(), args.seed.to_string()),
+    ];
+    rows.extend(hunt.runs.iter().map(|run| ("explorer".to_owned(), view::run(run))));
+    rows
+}
+
 /// Timelines first, since the table is what should stay on the screen.
-fn print(hunt: &Hunt, profile: &Profile, saved: &[PathBuf], console: &mut Console) -> Result<()> {
+fn print(hunt: &Hunt, table: &Table, timelines: &[Timeline], saved: &[PathBuf], console: &mut Console) -> Result<()> {
     for run in &hunt.runs {
         console.line(view::run(run))?;
     }
-    if console.is_text() {
-        for (at, finding) in hunt.findings.iter().enumerate() {
-            console.line("")?;
-            console.timeline(&finding.story(profile, saved.get(at).map(PathBuf::as_path)))?;
-        }
+    for timeline in timelines {
+        console.line("")?;
+        console.timeline(timeline)?;
     }
     console.line("")?;
     if hunt.findings.is_empty() {
@@ -105,7 +140,7 @@ fn print(hunt: &Hunt, profile: &Profile, saved: &[PathBuf], console: &mut Consol
         };
         console.line(proof)?;
     } else {
-        console.table(&view::findings(&hunt.findings))?;
+        console.table(table)?;
         for path in saved {
             console.line(format!("saved {}", path.display()))?;
         }

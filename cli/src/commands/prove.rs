@@ -5,12 +5,12 @@ use crate::console::Console;
 use crate::interrupt;
 use crate::outcome::Outcome;
 use crate::progress::Spinner;
-use crate::view::{self, grouped};
+use crate::view;
 use anyhow::Result;
 use pagefence::cell::{Config, Profile, Scope, Step};
 use pagefence::explore::{Budget, Exhaustive, ExhaustiveOptions, Finding, Serving, exhaustive};
 use pagefence::library;
-use pagefence::report::{Cell, Table, Tone};
+use pagefence::report::{Cell, Table, Tone, count, grouped};
 use serde::Serialize;
 use std::time::Instant;
 
@@ -55,7 +55,7 @@ pub fn run(args: &ProveArgs, console: &mut Console) -> Result<Outcome> {
     console.line(format!(
         "prove: profile {}, {}, symmetry {symmetry}, jobs {}, stop at {some:?}",
         profile.name,
-        view::count(scopes.len() as u64, "scope"),
+        count(scopes.len() as u64, "scope"),
         options.jobs
     ))?;
 

@@ -3,11 +3,12 @@
 use crate::args::{ModelReplayArgs, ReplayArgs};
 use crate::console::Console;
 use crate::outcome::Outcome;
+use crate::page;
 use anyhow::Result;
 use pagefence::cell::Profile;
 use pagefence::explore::{Finding, Reproduction, Seen, Words};
 use pagefence::library;
-use pagefence::report::{Summary, Timeline, render_html, write_whole};
+use pagefence::report::{Timeline, count};
 use serde::Serialize;
 
 /// The whole result.
@@ -36,20 +37,6 @@ pub fn run(args: &ReplayArgs, console: &mut Console) -> Result<Outcome> {
     let again = finding.reproduce(profile.switches);
     let timeline = finding.story(&profile, Some(&args.file));
     let verdict = verdict(&finding, &profile, &again);
-    if let Some(path) = &args.html {
-        let summary = Summary {
-            title: format!("pagefence: {}", finding.signature),
-            rows: vec![
-                ("pagefence".into(), env!("CARGO_PKG_VERSION").into()),
-                ("file".into(), args.file.display().to_string()),
-                ("profile".into(), profile.name.clone()),
-                ("scope".into(), finding.scope.name.clone()),
-                ("replay".into(), verdict.clone()),
-            ],
-            tables: Vec::new(),
-        };
-        write_whole(path, render_html(std::slice::from_ref(&timeline), &summary))?;
-    }
     let others: Vec<Words> = again.others.iter().filter_map(words).collect();
     console
         .line(format!("replay: seed {}, profile {}, scope {}", finding.found.seed, profile.name, finding.scope.name))?;
@@ -57,9 +44,16 @@ pub fn run(args: &ReplayArgs, console: &mut Console) -> Result<Outcome> {
     for other in others.iter().filter(|_| again.same.is_none()) {
         console.line(format!("instead: {other}"))?;
     }
-    console.line(verdict)?;
+    console.line(&verdict)?;
     if let Some(path) = &args.html {
-        console.line(format!("written to {}", path.display()))?;
+        let rows = vec![
+            ("file".into(), args.file.display().to_string()),
+            ("profile".into(), profile.name.clone()),
+            ("scope".into(), finding.scope.name.clone()),
+            ("replay".into(), verdict),
+        ];
+        let title = format!("pagefence: {}", finding.signature);
+        page::write(path, title, rows, Vec::new(), std::slice::from_ref(&timeline), console)?;
     }
     let broken = again.same.is_some() || !again.others.is_empty();
     let report = Report {
@@ -95,7 +89,7 @@ fn verdict(finding: &Finding, profile: &Profile, again: &Reproduction) -> String
     let skipped = match again.replayed.skipped {
         0 => String::new(),
         1 => "; 1 step was not enabled".to_owned(),
-        n => format!("; {n} steps were not enabled"),
+        n => format!("; {} were not enabled", count(n as u64, "step")),
     };
     let what = &finding.signature;
     let under = if *profile == finding.profile { String::new() } else { format!(" under {}", profile.name) };

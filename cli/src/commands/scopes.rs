@@ -2,11 +2,10 @@
 
 use crate::console::Console;
 use crate::outcome::Outcome;
-use crate::view::grouped;
 use anyhow::Result;
 use pagefence::cell::Scope;
 use pagefence::library;
-use pagefence::report::Table;
+use pagefence::report::{Table, grouped};
 use serde::Serialize;
 
 /// The whole result.

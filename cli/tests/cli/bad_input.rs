@@ -73,4 +73,5 @@ fn a_place_that_can_not_be_written_is_named() {
     let trace = desk.write("trace.jsonl", "nothing");
     let error = pagefence(["audit", trace.to_str().unwrap()]).refused();
     assert!(error.contains("trace.jsonl:1: "), "{error}");
+    assert_eq!(error.matches("the first line is not a header").count(), 1, "{error}");
 }

@@ -38,6 +38,24 @@ fn a_hunt_saves_what_replay_reproduces() {
 }
 
 #[test]
+fn a_hunt_names_the_case_that_explains_a_finding() {
+    let words = ["hunt", "--scope", "incident-small", "--explorers", "exhaustive", "--jobs", "1", "--budget", "10m"];
+    let hunt = |profile: &[&'static str], format| {
+        pagefence(words.into_iter().chain(profile.iter().copied()).chain(["--format", format])).is(1)
+    };
+    let json = hunt(&["--profile", "sglang-0.5.11"], "json").json();
+    let findings = json["findings"].as_array().unwrap();
+    let stale = findings.iter().position(|f| f["signature"]["kind"] == "stale-read").unwrap();
+    assert_eq!(json["known"].as_array().unwrap().len(), findings.len());
+    assert_eq!(json["known"][stale]["declared"], true);
+    assert!(json["known"][stale]["case"].as_str().unwrap().starts_with("INCIDENT"), "{}", json["known"][stale]);
+    // No case names this profile: the finding is only alike.
+    let text = hunt(&["--profile", "sglang-0.5.11", "--set", "batch_bound=on"], "text").out;
+    assert!(text.lines().any(|line| line.starts_with("stale-read") && line.ends_with("like INCIDENT")), "{text}");
+    assert!(text.contains("known: like INCIDENT"), "{text}");
+}
+
+#[test]
 fn a_patch_is_seen_to_help() {
     let desk = Desk::new();
     hunt(&desk, "sglang-0.5.11");

@@ -6,3 +6,4 @@ mod help;
 #[cfg(unix)]
 mod interrupt;
 mod kit;
+mod pages;

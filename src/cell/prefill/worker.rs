@@ -356,13 +356,7 @@ fn post<P: Platform, T: Probe>(new: &New<'_>, ctx: &mut Ctx<'_, P, T>) -> OpId {
 /// The transport submits the same addresses again. What it submitted first goes on (transfer semantics K.1).
 fn retry<P: Platform, T: Probe>(job: &mut Job, failed: Transfer, ctx: &mut Ctx<'_, P, T>) {
     let old = failed.op;
-    let again = Transfer {
-        landed: 0,
-        landing: 0,
-        told: Told::Nothing,
-        attempt: failed.attempt + 1,
-        ..failed
-    };
+    let again = Transfer { landed: 0, landing: 0, told: Told::Nothing, attempt: failed.attempt + 1, ..failed };
     let new = launch(again, Site::WorkerRetry, ctx);
     ctx.world.fabric.with(|fabric| fabric.abandon(old));
     for op in &mut job.ops {

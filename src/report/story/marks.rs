@@ -1,10 +1,10 @@
 //! Which steps a violation is about: when its access was posted, when its slots were taken away.
 
 use super::beat::Beat;
-use super::objects::Object;
 use crate::cell::{Config, Site};
 use crate::lifetime::{Event, Label, Life, OpId, Place, Slots, Span, Violation};
 use crate::report::headline::headline;
+use crate::report::objects::Object;
 use crate::report::timeline::MarkedViolation;
 use rustc_hash::FxHashMap;
 

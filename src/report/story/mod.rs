@@ -3,8 +3,8 @@
 mod beat;
 mod marks;
 mod messages;
-mod objects;
 mod phrases;
+mod places;
 #[cfg(test)]
 mod tests;
 mod watch;
@@ -18,6 +18,7 @@ use super::timeline::{MarkedViolation, Timeline};
 use crate::cell::{Config, Profile, Step};
 use crate::explore::{Finding, Seen, ServingState, Signature};
 use crate::lifetime::Violation;
+use crate::number::count;
 use std::path::Path;
 
 /// At most so many violations are marked: each is a line of its own.
@@ -83,15 +84,20 @@ fn told(config: &Config, beats: &[Beat], show: Option<&Signature>) -> Timeline {
         let step = phrases::step(config, beat, &timeline.watched);
         timeline.push(step);
     }
-    for (violation, mut marked) in all {
-        if main.as_ref().is_none_or(|main| marks::related(main, &(violation.clone(), marked.clone()))) {
-            marked.watched = timeline.concerned(&violation);
-            timeline.violations.push(marked);
+    all.retain(|told| main.as_ref().is_none_or(|main| marks::related(main, told)));
+    let mut surplus = all.len().saturating_sub(MARKED);
+    for told in all {
+        let subject = main.as_ref() == Some(&told);
+        // What comes last is the worst as a rule; what this is about must never be cut.
+        if surplus > 0 && !subject {
+            surplus -= 1;
+            continue;
         }
+        let (violation, mut marked) = told;
+        marked.watched = timeline.concerned(&violation);
+        timeline.subject = if subject { Some(timeline.violations.len()) } else { timeline.subject };
+        timeline.violations.push(marked);
     }
-    // The worst comes last in the run and must not be the one that is cut.
-    let surplus = timeline.violations.len().saturating_sub(MARKED);
-    timeline.violations.drain(..surplus);
     timeline.fill_slots();
     timeline
 }
@@ -109,7 +115,7 @@ impl Finding {
             format!("profile {}", profile.name),
             format!("scope {}", self.scope.name),
             format!("found by {}, seed {}", self.found.explorer, self.found.seed),
-            format!("{minimal} of {steps} {}", if steps == 1 { "step" } else { "steps" }),
+            format!("{minimal} of {}", count(steps as u64, "step")),
         ];
         match self.seen {
             Seen::Step => {}

@@ -2,9 +2,10 @@
 
 use super::beat::{Beat, Move};
 use super::messages::{Letter, verdict_name};
-use super::objects::Object;
 use crate::cell::{Config, Lane as Wire, Payload, Site, Step, Told, Transfer, is_decode};
 use crate::lifetime::{Arena, Event, Life, Slots};
+use crate::number::count;
+use crate::report::objects::Object;
 use crate::report::timeline::{Lane, TimelineStep, WatchedSlot};
 
 /// At most so much is said of one step; a tick of a scheduler may do a dozen things.
@@ -140,7 +141,7 @@ fn submitted(config: &Config, beat: &Beat) -> Option<String> {
         _ => None,
     })?;
     let spec = config.scope.requests.get(life.request as usize)?;
-    let tokens = |n: u32| if n == 1 { "1 token".to_owned() } else { format!("{n} tokens") };
+    let tokens = |n: u32| count(n.into(), "token");
     let refused = spec.rejected.map_or_else(String::new, |rejection| {
         let by = match (rejection.legs.prefill(), rejection.legs.decode()) {
             (true, true) => "both servers",
@@ -169,8 +170,7 @@ fn landed(config: &Config, beat: &Beat, piece: u8) -> Option<String> {
     let hit = Object::of_cells(config, &beyond(target, &before));
     let what = match write.payload {
         Payload::Aux => "the metadata".to_owned(),
-        Payload::Kv if part.len == 1 => "1 token".to_owned(),
-        Payload::Kv => format!("{} tokens", part.len),
+        Payload::Kv => count(part.len.into(), "token"),
     };
     let verb = if what.ends_with('s') { "land" } else { "lands" };
     let late = if write.told == Told::Nothing { "" } else { ", after prefill has given up on them" };
@@ -261,7 +261,7 @@ fn weigh(config: &Config, event: &Event, watched: &[WatchedSlot]) -> u8 {
 fn object(config: &Config, event: &Event) -> Option<String> {
     let rank = |place| {
         let ranks = if is_decode(place) { config.scope.decode_ranks } else { config.scope.prefill_ranks };
-        let number = super::objects::rank(crate::cell::place(place, Arena::KvPage));
+        let number = super::places::rank(crate::cell::place(place, Arena::KvPage));
         if ranks > 1 { format!(" of rank {number}") } else { String::new() }
     };
     match event {
@@ -317,5 +317,5 @@ fn rest(beat: &Beat) -> TimelineStep {
     };
     let last = beat.violations.iter().any(|violation| violation.broke == Site::Final.into());
     let text = if last { Site::Final.text() } else { Site::Quiet.text() };
-    TimelineStep::new(lane, "", text).because("drain")
+    TimelineStep::new(lane, "", text).because("13")
 }

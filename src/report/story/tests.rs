@@ -73,6 +73,26 @@ fn a_release_under_a_live_write() {
 }
 
 #[test]
+fn a_story_is_about_its_own_violation_though_a_worse_one_came_before() {
+    let words = Words {
+        kind: Kind::ReuseInFlight,
+        started: Some(Site::WorkerPost),
+        released: Some(Site::DecodeReleaseNow),
+        broke: Site::DecodeAlloc,
+    };
+    let script: Vec<Step> = RELEASED_UNDER_A_WRITE
+        .into_iter()
+        .chain([Step::Land { op: 0, piece: 0 }, Step::Submit, Step::Decode])
+        .collect();
+    let told = story(&config("sglang-0.5.11", |_| ()), &script, Some(&words.into()));
+    assert_eq!(told.worst().map(|marked| marked.kind), Some(Kind::WriteAfterFree));
+    let subject = told.subject().unwrap();
+    assert_eq!(subject.kind, Kind::ReuseInFlight);
+    assert_eq!((subject.started, subject.released, subject.broke), (Some(6), Some(8), 11));
+    assert_eq!(told.title, subject.headline);
+}
+
+#[test]
 fn the_tail_tells_what_the_drain_does() {
     // The script stops after the post: the drain lands the write, ends the request, and nothing breaks.
     let config = config("reference", |_| ());
