@@ -8,6 +8,7 @@ mod matrix;
 mod outcome;
 mod page;
 mod progress;
+mod races;
 mod view;
 
 use clap::Parser as _;

@@ -3,10 +3,10 @@
 use crate::console::Console;
 use crate::interrupt;
 use crate::progress::Spinner;
+use crate::races;
 use anyhow::Result;
 use pagefence::cases::{Case, CheckOptions, Expected, Row, Suite, Verdict};
 use pagefence::cell::Profile;
-use pagefence::explore::Explorer;
 use pagefence::report::{Cell, Table, Tone};
 
 /// States and walks a search of a case may take: what every fault is found within, and most scopes close within.
@@ -15,8 +15,17 @@ const STATES: u64 = 300_000;
 const REFERENCE_STATES: u64 = 1_000_000;
 const WALKS: u64 = 4096;
 
-/// Runs the cases that `chosen` picks. Fewer rows than cases ask for mean that Ctrl-C was pressed.
+/// Runs the cases that `chosen` picks, first in their scopes and then on threads. Fewer rows than cases ask for mean that
+/// Ctrl-C was pressed.
 pub fn run(suite: &Suite, chosen: impl Fn(&Case) -> bool, seed: u64, jobs: usize) -> Result<Vec<Row>> {
+    let mut rows = explored(suite, &chosen, seed, jobs)?;
+    if !interrupt::pressed() {
+        rows.extend(races::run(suite, chosen, seed, jobs)?);
+    }
+    Ok(rows)
+}
+
+fn explored(suite: &Suite, chosen: impl Fn(&Case) -> bool, seed: u64, jobs: usize) -> Result<Vec<Row>> {
     let spinner = Spinner::new("checking cases");
     let stop = Some(interrupt::flag());
     let options = CheckOptions { seed, jobs, states: STATES, reference_states: REFERENCE_STATES, walks: WALKS, stop };
@@ -38,15 +47,11 @@ pub fn print(rows: &[Row], console: &mut Console) -> Result<()> {
     if rows.is_empty() {
         return Ok(console.line("cases: none was run")?);
     }
-    console.table(&table(rows))?;
-    console
-        .line("found e: by exhaustive search, s: by random walks. held: not found, and no state is left to look at.")?;
-    console.line(
-        "stopped: the case's own script, replayed with its remedy on, no longer shows it. not found*: the search was",
-    )?;
-    console.line(
-        "cut short, so that is no proof. variants: on profiles with switches changed, `+ switch`: with its remedy.",
-    )?;
+    for table in tables(rows) {
+        console.table(&table)?;
+        console.line(if table.caption.is_empty() { STEPS } else { RACES })?;
+        console.line("")?;
+    }
     let wrong: Vec<&Row> = rows.iter().filter(|row| row.verdict != Verdict::AsDeclared).collect();
     for row in &wrong {
         let Row { case, profile, scope, .. } = row;
@@ -57,20 +62,37 @@ pub fn print(rows: &[Row], console: &mut Console) -> Result<()> {
     Ok(())
 }
 
+/// What the cells of the first table mean.
+const STEPS: &str = "\
+found e: by exhaustive search, s: by random walks. held: not found, and no state is left to look at.
+stopped: the case's own script, replayed with its remedy on, no longer shows it. not found*: the search was
+cut short, so that is no proof. variants: on profiles with switches changed, `+ switch`: with its remedy.";
+/// What those of the second mean.
+const RACES: &str = "\
+found l: by loom, s: by shuttle. held: not found in any schedule with three preemptions. not found*: in as many
+schedules as were tried.";
+
 /// How many cases ran, and whether all are as declared.
 pub fn verdict(rows: &[Row]) -> String {
     let wrong = rows.iter().filter(|row| row.verdict != Verdict::AsDeclared).count();
     let verdict = if wrong == 0 { "all as declared".to_owned() } else { format!("{wrong} NOT AS DECLARED") };
-    format!("{}, {} runs; {verdict}", names(rows).len(), rows.len())
+    format!("{}, {} runs; {verdict}", names(rows.iter()).len(), rows.len())
+}
+
+/// The tables of a page.
+pub fn tables(rows: &[Row]) -> Vec<Table> {
+    let (races, steps): (Vec<&Row>, Vec<&Row>) = rows.iter().partition(|row| row.is_race());
+    let tables = [table("", &steps), table("between two accesses", &races)];
+    tables.into_iter().filter(|table| !table.rows.is_empty()).collect()
 }
 
 /// One line a case, one column a preset, and one for all presets with switches changed.
-pub fn table(rows: &[Row]) -> Table {
+fn table(title: &str, rows: &[&Row]) -> Table {
     let presets: Vec<String> = Profile::presets().map(|(profile, _)| profile.name).collect();
     let shown = presets.iter().map(|name| name.trim_start_matches("sglang-"));
-    let mut table = Table::new("", std::iter::once("case").chain(shown).chain(["variants"]));
-    for name in names(rows) {
-        let case: Vec<&Row> = rows.iter().filter(|row| row.case == name).collect();
+    let mut table = Table::new(title, std::iter::once("case").chain(shown).chain(["variants"]));
+    for name in names(rows.iter().copied()) {
+        let case: Vec<&Row> = rows.iter().copied().filter(|row| row.case == name).collect();
         let cell =
             |preset: &String| cell(&case.iter().copied().filter(|row| row.profile == *preset).collect::<Vec<_>>());
         let variants = case.iter().copied().filter(|row| is_variant(&row.profile)).collect::<Vec<_>>();
@@ -81,7 +103,7 @@ pub fn table(rows: &[Row]) -> Table {
 }
 
 /// The cases, in the order of the rows.
-fn names(rows: &[Row]) -> Vec<&str> {
+fn names<'a>(rows: impl Iterator<Item = &'a Row>) -> Vec<&'a str> {
     let mut names: Vec<&str> = Vec::new();
     for row in rows {
         if !names.contains(&row.case.as_str()) {
@@ -123,11 +145,8 @@ fn cell(rows: &[&Row]) -> Cell {
     let Some(first) = rows.first() else { return Cell::default() };
     let seconds: f64 = rows.iter().map(|row| row.seconds).sum();
     let wrong = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
-    let by: String = Explorer::ALL
-        .iter()
-        .filter(|explorer| rows.iter().all(|row| row.by.contains(explorer)))
-        .map(|explorer| &explorer.name()[..1])
-        .collect();
+    let by: String =
+        first.by.iter().filter(|name| rows.iter().all(|row| row.by.contains(name))).map(|name| &name[..1]).collect();
     let times = if rows.len() > 1 { format!(" x{}", rows.len()) } else { String::new() };
     let (text, tone) = match (wrong(Verdict::Missing), wrong(Verdict::Unexpected), first.expected) {
         (0, 0, Expected::Found) => (format!("found{times} {by}"), if by.len() > 1 { Tone::Good } else { Tone::Warn }),
@@ -146,6 +165,7 @@ fn of(some: usize, all: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use pagefence::explore::Explorer;
 
     fn row(profile: &str, expected: Expected, verdict: Verdict, by: &[Explorer]) -> Row {
         Row {
@@ -154,7 +174,7 @@ mod tests {
             scope: "abort".to_owned(),
             expected,
             verdict,
-            by: by.to_vec(),
+            by: by.iter().map(|explorer| explorer.name()).collect(),
             seconds: 0.25,
             closed: true,
             replayed: false,
@@ -180,7 +200,7 @@ mod tests {
                 ..row("sglang-0.5.11 + door", Expected::Stopped, Verdict::AsDeclared, &[])
             },
         ];
-        let table = table(&rows);
+        let table = &tables(&rows)[0];
         let text: Vec<Vec<&str>> =
             table.rows.iter().map(|row| row.iter().map(|cell| cell.text.as_str()).collect()).collect();
         let row = ["S14", "found x2 e 0.5s", "MISSING 0.2s", "UNEXPECTED s 0.2s", "", "not found* 0.2s"];

@@ -20,6 +20,21 @@ impl Spinner {
         Self(bar)
     }
 
+    /// A bar for so many things.
+    pub fn bar(what: &str, all: usize) -> Self {
+        let spinner = Self::new(what);
+        spinner.0.set_length(all as u64);
+        let style = ProgressStyle::with_template("{spinner} {prefix} {bar:30} {pos}/{len}, {elapsed}, {msg}");
+        spinner.0.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+        spinner
+    }
+
+    /// One more is done.
+    pub fn done(&self, what: String) {
+        self.0.set_message(what);
+        self.0.inc(1);
+    }
+
     /// Says what is looked at now.
     pub fn at(&self, what: String) {
         self.0.set_prefix(what);

@@ -1,7 +1,6 @@
 //! What several commands print alike.
 
 use pagefence::cases::Suite;
-use pagefence::cell::Profile;
 use pagefence::explore::{Finding, Run, StopReason};
 use pagefence::lifetime::Severity;
 use pagefence::report::{Cell, Table, Tone, count, grouped};
@@ -59,10 +58,10 @@ pub struct Known {
 }
 
 impl Known {
-    /// The case that explains a finding under `profile`, if one does.
-    pub fn of(suite: &Suite, profile: &Profile, finding: &Finding) -> Option<Self> {
-        let declares = suite.declares(profile, &finding.scope.name, &finding.signature);
-        let case = declares.or_else(|| suite.resembles(&finding.scope.name, &finding.signature))?;
+    /// The case that explains a finding, if one does.
+    pub fn of(suite: &Suite, finding: &Finding) -> Option<Self> {
+        let declares = suite.declares(finding);
+        let case = declares.or_else(|| suite.resembles(finding))?;
         Some(Self { case: case.id.clone(), declared: declares.is_some() })
     }
 
@@ -77,8 +76,8 @@ impl Known {
 }
 
 /// The case that explains each finding, in their order.
-pub fn known(suite: &Suite, profile: &Profile, findings: &[Finding]) -> Vec<Option<Known>> {
-    findings.iter().map(|finding| Known::of(suite, profile, finding)).collect()
+pub fn known(suite: &Suite, findings: &[Finding]) -> Vec<Option<Known>> {
+    findings.iter().map(|finding| Known::of(suite, finding)).collect()
 }
 
 /// The table of findings with a column more.
@@ -105,7 +104,7 @@ pub fn findings(findings: &[Finding]) -> Table {
             finding.script.len().to_string().into(),
             grouped(finding.found.count).into(),
             finding.found.explorer.as_str().into(),
-            finding.scope.name.as_str().into(),
+            finding.place().into(),
         ]);
     }
     table

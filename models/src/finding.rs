@@ -1,6 +1,6 @@
 //! What threads have shown, as a [`Finding`] that can be kept, and the way back.
 
-use crate::job::{Engine, Job, Met};
+use crate::job::{Job, Met};
 use crate::model::{self, Slice};
 use crate::record;
 use crate::shrink::{follow_on, shrink};
@@ -61,12 +61,8 @@ pub fn keep(job: &Job, slice: &Slice, met: &Met) -> Finding {
     let stage = slice.stage(job.profile.switches);
     let small = if met.unordered { None } else { shrink(&stage, &met.schedule, met.signature.into()) };
     let violation = small.as_ref().and_then(|small| same(&small.violations, met.signature.into()));
-    let engine = match (job.engine, &met.strategy) {
-        (Engine::Loom { preemptions: Some(bound) }, _) => format!("loom with {bound} preemptions"),
-        (Engine::Loom { preemptions: None }, _) => "loom".to_owned(),
-        (Engine::Dfs, _) => "shuttle depth first".to_owned(),
-        (_, strategy) => format!("shuttle {}", strategy.as_deref().unwrap_or("portfolio")),
-    };
+    let strategy = met.strategy.as_ref().map(|strategy| format!(", {strategy}"));
+    let engine = format!("{}{}", job.engine, strategy.unwrap_or_default());
     let threads = Threads {
         model: job.model.clone(),
         slice: job.slice.clone(),

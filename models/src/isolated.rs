@@ -5,7 +5,7 @@ use serde_json::{from_slice, to_writer};
 use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
@@ -19,14 +19,15 @@ pub struct Worker<'a> {
     pub arguments: &'a [&'a str],
 }
 
-/// The worker's side: a job from standard input, its report to standard output. Returns the exit code.
+/// The worker's side: a job from standard input, its report to standard output. Returns the exit code. `stop` ends the job
+/// early; what it has met until then is in the report.
 #[must_use]
-pub fn worker() -> i32 {
+pub fn worker(stop: Option<&'static AtomicBool>) -> i32 {
     // A panic is how an engine ends a run. What it says is in the report.
     std::panic::set_hook(Box::new(|_| {}));
     let mut text = Vec::new();
     let job = io::stdin().read_to_end(&mut text).ok().and_then(|_| from_slice::<Job>(&text).ok());
-    let Some(Ok(report)) = job.map(|job| job.run()) else { return 2 };
+    let Some(Ok(report)) = job.map(|job| job.run(stop)) else { return 2 };
     let mut out = io::stdout().lock();
     let written = to_writer(&mut out, &report).is_ok() && out.flush().is_ok();
     i32::from(!written)
@@ -77,16 +78,26 @@ fn last_words(output: &Output) -> String {
 }
 
 /// Runs `jobs`, so many at a time; tells `done` of each report as it comes, and returns them in the order of the jobs.
+/// After `stop` none is begun, so there are fewer reports than jobs.
 ///
 /// # Panics
 /// When `done` does.
-pub fn run_all(jobs: &[Job], parallel: usize, worker: &Worker<'_>, done: impl Fn(&Report) + Sync) -> Vec<Report> {
+pub fn run_all(
+    jobs: &[Job],
+    parallel: usize,
+    worker: &Worker<'_>,
+    stop: Option<&AtomicBool>,
+    done: impl Fn(&Report) + Sync,
+) -> Vec<Report> {
+    let stopped = || stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
     let next = AtomicUsize::new(0);
     let reports = Mutex::new(vec![None; jobs.len()]);
     thread::scope(|scope| {
         for _ in 0..parallel.clamp(1, jobs.len().max(1)) {
             scope.spawn(|| {
-                while let Some((at, job)) = jobs.iter().enumerate().nth(next.fetch_add(1, Ordering::Relaxed)) {
+                while let Some((at, job)) = jobs.iter().enumerate().nth(next.fetch_add(1, Ordering::Relaxed))
+                    && !stopped()
+                {
                     let report = run(job, worker);
                     done(&report);
                     reports.lock().unwrap_or_else(PoisonError::into_inner)[at] = Some(report);

@@ -6,12 +6,15 @@ use crate::engine::{loom, shuttle};
 use crate::model::{self, Slice};
 use crate::record;
 use crate::stage::Stage;
+use pagefence::cases::Pattern;
 use pagefence::cell::Profile;
 use pagefence::explore::{Schedule, Signature, Words, mix};
 use pagefence::lifetime::{Event, Kind, Label, Spans, Violation};
 use serde::{Deserialize, Serialize};
 use std::any::Any;
+use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, panic_any};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -28,6 +31,29 @@ pub enum Engine {
     Shuttle,
     /// Shuttle: every schedule, depth first.
     Dfs,
+}
+
+impl Engine {
+    /// What found it, in a word.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Loom { .. } => "loom",
+            Self::Shuttle => "shuttle",
+            Self::Dfs => "depth first",
+        }
+    }
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Loom { preemptions: Some(bound) } => write!(f, "loom, {bound} preemptions"),
+            Self::Loom { preemptions: None } => f.write_str("loom, unbounded"),
+            Self::Shuttle => f.write_str("shuttle"),
+            Self::Dfs => f.write_str("shuttle, depth first"),
+        }
+    }
 }
 
 /// What is to be run.
@@ -48,8 +74,8 @@ pub struct Job {
     pub executions: u64,
     /// At most so long, in milliseconds.
     pub milliseconds: Option<u64>,
-    /// Ends at the first violation of one of these kinds; with none here it goes on.
-    pub until: Vec<Kind>,
+    /// Ends at the first violation of this pattern; without one it goes on.
+    pub until: Option<Pattern>,
 }
 
 /// How a job ended.
@@ -119,6 +145,16 @@ pub enum JobError {
         /// The slice.
         slice: String,
     },
+    /// The engine gave up.
+    #[error("{engine} gave up on `{slice}`: {why}")]
+    GaveUp {
+        /// The engine.
+        engine: Engine,
+        /// The slice.
+        slice: String,
+        /// What it said.
+        why: String,
+    },
     /// Loom has no room for it.
     #[error("loom takes {most} threads at most; `{slice}` has {threads}", most = loom::MAX_THREADS)]
     TooManyThreads {
@@ -146,6 +182,8 @@ struct Bench {
     stage: Stage,
     job: Job,
     began: Instant,
+    /// Set by somebody else to end early.
+    stop: Option<&'static AtomicBool>,
     tally: Mutex<Tally>,
 }
 
@@ -156,7 +194,8 @@ impl Bench {
 
     fn over(&self) -> bool {
         let late = self.job.milliseconds.is_some_and(|most| self.began.elapsed() >= Duration::from_millis(most));
-        late || self.tally().executions >= self.job.executions
+        let stopped = self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
+        late || stopped || self.tally().executions >= self.job.executions
     }
 
     /// Counts an execution and what it met; ends the run when that was enough.
@@ -166,7 +205,9 @@ impl Bench {
         for violation in violations {
             self.meet(&mut tally, violation, false);
         }
-        let found = violations.iter().any(|violation| self.job.until.contains(&violation.kind));
+        let words = |violation: &Violation| Words::try_from(Signature::from(violation)).ok();
+        let wanted = |pattern: &Pattern| violations.iter().filter_map(words).any(|words| pattern.matches(&words));
+        let found = self.job.until.as_ref().is_some_and(wanted);
         drop(tally);
         let ending = if found {
             Ending::Found
@@ -211,7 +252,7 @@ impl Job {
     ///
     /// # Errors
     /// When there is no such slice, or it has more threads than the engine.
-    pub fn run(&self) -> Result<Report, JobError> {
+    pub fn run(&self, stop: Option<&'static AtomicBool>) -> Result<Report, JobError> {
         let slice = self.slice()?;
         let threads = slice.shifts.len();
         if matches!(self.engine, Engine::Loom { .. }) && threads > loom::MAX_THREADS {
@@ -221,6 +262,7 @@ impl Job {
             stage: slice.stage(self.profile.switches),
             job: self.clone(),
             began: Instant::now(),
+            stop,
             tally: Mutex::default(),
         });
         let schedules = matches!(self.engine, Engine::Dfs).then(|| estimate(&bench));

@@ -40,6 +40,7 @@ pub mod isolated;
 pub mod job;
 pub mod model;
 mod models;
+pub mod races;
 pub mod record;
 pub mod shrink;
 pub mod stage;

@@ -67,7 +67,7 @@ pub fn shrink(stage: &Stage, schedule: &Schedule, signature: Signature) -> Optio
 
 /// Schedules in which one stretch has been moved to an earlier or later one of its thread.
 fn smaller(schedule: &Schedule) -> impl Iterator<Item = Schedule> + use<> {
-    let stretches = schedule.stretches();
+    let stretches = schedule.stretches().0;
     let mut starts = vec![0];
     for (_, count) in &stretches {
         starts.push(starts[starts.len() - 1] + count);

@@ -4,6 +4,7 @@
 mod common;
 
 use common::{job, reference_without, run};
+use pagefence::cases::Pattern;
 use pagefence::cell::{Profile, Switch};
 use pagefence::lifetime::Kind;
 use pagefence_models::{Ending, Engine};
@@ -73,7 +74,7 @@ const ENOUGH: u64 = 40_000;
 fn without_a_protection_a_model_fails() {
     let control = |(switch, front, place, kind): &(Switch, &[Switch], &str, Kind)| {
         let off = [*front, &[*switch]].concat();
-        job(place, reference_without(&off), Engine::Shuttle, ENOUGH, &[*kind])
+        job(place, reference_without(&off), Engine::Shuttle, ENOUGH, Some(Pattern::of(*kind)))
     };
     let jobs: Vec<_> = CONTROLS.iter().map(control).collect();
     for (report, (switch, _, place, kind)) in run(&jobs).into_iter().zip(CONTROLS) {
@@ -92,7 +93,9 @@ fn what_stands_in_front_of_a_protection_does_not_show_the_same_alone() {
     // As many executions as the control itself is known to need, twice over; see the test above for the upper bound.
     let jobs: Vec<_> = behind
         .iter()
-        .map(|(_, front, place, kind)| job(place, reference_without(front), Engine::Shuttle, 1_000, &[*kind]))
+        .map(|(_, front, place, kind)| {
+            job(place, reference_without(front), Engine::Shuttle, 1_000, Some(Pattern::of(*kind)))
+        })
         .collect();
     for (report, (switch, front, place, kind)) in run(&jobs).iter().zip(&behind) {
         let shown = report.met.iter().any(|met| met.signature.kind == *kind);

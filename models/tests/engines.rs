@@ -3,6 +3,7 @@
 mod common;
 
 use common::{job, profile, run};
+use pagefence::cases::Pattern;
 use pagefence::explore::{Finding, Signature};
 use pagefence::lifetime::Kind;
 use pagefence_models::finding::{ReplayError, keep, replay};
@@ -14,9 +15,14 @@ const LOOM: Engine = Engine::Loom { preemptions: Some(3) };
 
 /// A finding of the newest version, from shuttle.
 fn finding() -> Finding {
-    let job =
-        job("release/clear-meets-abort", profile("sglang-0.5.23"), Engine::Shuttle, 5_000, &[Kind::ReadAfterFree]);
-    let report = job.run().unwrap();
+    let job = job(
+        "release/clear-meets-abort",
+        profile("sglang-0.5.23"),
+        Engine::Shuttle,
+        5_000,
+        Some(Pattern::of(Kind::ReadAfterFree)),
+    );
+    let report = job.run(None).unwrap();
     let met: &Met = report.met.iter().find(|met| met.signature.kind == Kind::ReadAfterFree).unwrap();
     keep(&job, job.slice().unwrap(), met)
 }
@@ -24,8 +30,9 @@ fn finding() -> Finding {
 #[test]
 fn both_engines_see_a_completion_that_comes_before_the_bytes_on_every_profile() {
     for name in ["sglang-0.5.11", "sglang-0.5.23", "reference"] {
-        let jobs = [LOOM, Engine::Shuttle]
-            .map(|engine| job("transfer/completion-before-bytes", profile(name), engine, 40_000, &[Kind::StaleRead]));
+        let jobs = [LOOM, Engine::Shuttle].map(|engine| {
+            job("transfer/completion-before-bytes", profile(name), engine, 40_000, Some(Pattern::of(Kind::StaleRead)))
+        });
         for report in run(&jobs) {
             assert_eq!(report.ending, Ending::Found, "{name} under {:?}", report.job.engine);
             assert!(report.met.iter().any(|met| met.unordered || met.signature.kind == Kind::StaleRead));
@@ -35,7 +42,7 @@ fn both_engines_see_a_completion_that_comes_before_the_bytes_on_every_profile() 
 
 #[test]
 fn loom_sees_two_accesses_that_nothing_orders() {
-    let job = job("transfer/completion-before-bytes", profile("reference"), LOOM, u64::MAX, &[]);
+    let job = job("transfer/completion-before-bytes", profile("reference"), LOOM, u64::MAX, None);
     let report: &Report = &run(&[job])[0];
     assert_eq!(report.ending, Ending::Found);
     assert!(report.met.iter().any(|met| met.unordered), "{:?}", report.met);
@@ -44,21 +51,21 @@ fn loom_sees_two_accesses_that_nothing_orders() {
 #[test]
 fn a_budget_that_ends_first_is_no_exhaustion() {
     for engine in [LOOM, Engine::Shuttle, Engine::Dfs] {
-        let report = &run(&[job("release/success-meets-abort", profile("reference"), engine, 50, &[])])[0];
+        let report = &run(&[job("release/success-meets-abort", profile("reference"), engine, 50, None)])[0];
         assert_eq!((&report.ending, report.executions), (&Ending::Truncated, 50), "{engine:?}");
     }
 }
 
 #[test]
 fn a_depth_first_search_that_cannot_end_says_about_how_many_schedules_there_are() {
-    let report = &run(&[job("scheduler/row-meets-commit", profile("reference"), Engine::Dfs, 100, &[])])[0];
+    let report = &run(&[job("scheduler/row-meets-commit", profile("reference"), Engine::Dfs, 100, None)])[0];
     assert_eq!((&report.ending, report.executions), (&Ending::Truncated, 100));
     assert!(report.schedules.unwrap() > 1e6, "{:?}", report.schedules);
 }
 
 #[test]
 fn the_same_seed_draws_the_same_schedules() {
-    let job = job("release/abort", profile("sglang-0.5.23"), Engine::Shuttle, 600, &[]);
+    let job = job("release/abort", profile("sglang-0.5.23"), Engine::Shuttle, 600, None);
     let reports = run(&[job.clone(), job]);
     assert!(!reports[0].met.is_empty());
     assert_eq!(reports[0].met, reports[1].met);
@@ -66,9 +73,9 @@ fn the_same_seed_draws_the_same_schedules() {
 
 #[test]
 fn a_worker_that_dies_is_a_failure_and_no_pass() {
-    let job = job("release/abort", profile("reference"), Engine::Shuttle, 1, &[]);
+    let job = job("release/abort", profile("reference"), Engine::Shuttle, 1, None);
     let worker = Worker { program: Path::new("/bin/false"), arguments: &[] };
-    let report = &run_all(&[job], 1, &worker, |_| {})[0];
+    let report = &run_all(&[job], 1, &worker, None, |_| {})[0];
     assert!(matches!(&report.ending, Ending::Failed(_)), "{:?}", report.ending);
 }
 

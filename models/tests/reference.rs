@@ -16,7 +16,7 @@ fn it_holds_in_every_schedule_of_every_slice_with_three_preemptions() {
     let jobs: Vec<_> = all()
         .iter()
         .flat_map(|model| model.slices.iter().map(|slice| (model.name, slice.name.clone())).collect::<Vec<_>>())
-        .map(|(model, slice)| job(&format!("{model}/{slice}"), Profile::reference(), engine(&slice), u64::MAX, &[]))
+        .map(|(model, slice)| job(&format!("{model}/{slice}"), Profile::reference(), engine(&slice), u64::MAX, None))
         .collect();
     for report in run(&jobs) {
         let place = format!("{}/{}", report.job.model, report.job.slice);
@@ -35,8 +35,9 @@ fn it_holds_in_random_schedules_of_every_slice_and_whole_cell() {
             .map(move |(slice, executions)| (format!("{}/{slice}", model.name), executions))
             .collect::<Vec<_>>()
     });
-    let jobs: Vec<_> =
-        places.map(|(place, executions)| job(&place, Profile::reference(), Engine::Shuttle, executions, &[])).collect();
+    let jobs: Vec<_> = places
+        .map(|(place, executions)| job(&place, Profile::reference(), Engine::Shuttle, executions, None))
+        .collect();
     for report in run(&jobs) {
         let place = format!("{}/{}", report.job.model, report.job.slice);
         assert_eq!((report.ending, report.met), (Ending::Truncated, vec![]), "{place}");

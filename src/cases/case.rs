@@ -1,8 +1,9 @@
 //! A case file.
 
 use super::pattern::Pattern;
+use super::race::Race;
 use crate::cell::{Config, Producer, Profile, Scope, Step};
-use crate::explore::{DRAIN_BOUND, Serving, Signature, Tail, Words, replay};
+use crate::explore::{DRAIN_BOUND, Finding, Serving, Signature, Tail, Words, replay};
 use crate::input::InputError;
 use crate::library;
 use serde::{Deserialize, Serialize};
@@ -33,7 +34,8 @@ pub struct Case {
     pub references: Vec<String>,
     /// What happens, in the protocol's steps, so that a reader can check it.
     pub story: String,
-    /// The scope that shows it: a shipped one.
+    /// The scope that shows it: a shipped one. Empty where it takes threads to see it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub scope: String,
     /// Runs once with each of these as the producer of the scope's planted rejection.
     #[serde(default)]
@@ -46,13 +48,18 @@ pub struct Case {
     /// What else it leads to; a hunt that meets these on a profile of `found` has met this case.
     #[serde(default)]
     pub consequences: Vec<Pattern>,
-    /// Profiles on which it must be found; settings may follow a name: `reference skip_acks=off`.
+    /// Profiles on which it must be found in its scope; settings may follow a name: `reference skip_acks=off`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub found: Vec<String>,
-    /// Profiles on which it must not be found.
+    /// Profiles on which it must not be found there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub held: Vec<String>,
     /// Switches that stop it when all of them are set on the first profile of `found`: `door`, `poison`.
     #[serde(default)]
     pub stopped_by: Vec<String>,
+    /// Where threads show it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub races: Vec<Race>,
 }
 
 /// What is wrong with a case file beyond its form.
@@ -90,11 +97,15 @@ impl Case {
         Ok(Some(Profile { name: format!("{first} + {}", self.stopped_by.join(" + ")), ..stopped }))
     }
 
-    /// The scopes that it runs in: the one that it names, once a producer where it names producers.
+    /// The scopes that it runs in: the one that it names, once a producer where it names producers; none where it takes
+    /// threads to see it.
     ///
     /// # Errors
     /// When there is no such scope.
     pub fn scopes(&self) -> Result<Vec<Scope>, InputError> {
+        if self.scope.is_empty() {
+            return Ok(Vec::new());
+        }
         let scope = library::scope(&self.scope)?;
         if self.producers.is_empty() {
             return Ok(vec![scope]);
@@ -127,6 +138,32 @@ impl Case {
         Some(shown)
     }
 
+    /// Every pattern that is a violation of this case, in its scope or where threads race.
+    pub(super) fn patterns(&self) -> impl Iterator<Item = &Pattern> {
+        std::iter::once(&self.violation).chain(self.races.iter().filter_map(|race| race.violation.as_ref()))
+    }
+
+    /// Whether a finding is a violation or a consequence of this case.
+    pub(super) fn tells(&self, finding: &Finding) -> bool {
+        let mut patterns = self.patterns().chain(&self.consequences);
+        patterns.any(|pattern| pattern.matches_in(&finding.scope.name, &finding.signature))
+    }
+
+    /// The profiles that show this case where `finding` was made. What steps show, threads show too, wherever they race;
+    /// what only threads show is told of in its own place alone.
+    pub(super) fn shown_on(&self, finding: &Finding) -> impl Iterator<Item = &str> {
+        let place = finding.place();
+        let races = self.races.iter().filter(move |race| race.place == place).flat_map(|race| &race.found);
+        self.found.iter().chain(races).map(String::as_str)
+    }
+
+    /// How far off a finding is: its own violation comes before a consequence, its own place before another.
+    pub(super) fn distance(&self, finding: &Finding) -> (bool, bool) {
+        let place = finding.place();
+        let same = self.scope == place || self.races.iter().any(|race| race.place == place);
+        (!self.patterns().any(|own| own.matches(&finding.signature)), !same)
+    }
+
     /// Checks what the form of the file does not: that everything it names exists.
     ///
     /// # Errors
@@ -142,7 +179,13 @@ impl Case {
         if !self.producers.is_empty() && !plants {
             return Err(fail(format!("scope `{}` plants no rejection for its producers", self.scope)));
         }
-        if self.found.is_empty() {
+        for race in &self.races {
+            race.validate().map_err(fail)?;
+        }
+        if self.found.is_empty() != self.scope.is_empty() {
+            return Err(fail("a scope needs profiles that show the fault there, and they need a scope".to_owned()));
+        }
+        if self.found.is_empty() && self.races.is_empty() {
             return Err(fail("a fault that no profile shows is not a case".to_owned()));
         }
         Ok(())

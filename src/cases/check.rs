@@ -50,6 +50,18 @@ pub enum Verdict {
     Unexpected,
 }
 
+impl Verdict {
+    /// What it means that a fault was shown, or not.
+    #[must_use]
+    pub const fn of(expected: Expected, shown: bool) -> Self {
+        match (expected, shown) {
+            (Expected::Found, false) => Self::Missing,
+            (Expected::Held | Expected::Stopped, true) => Self::Unexpected,
+            _ => Self::AsDeclared,
+        }
+    }
+}
+
 /// One cell of the table case x profile.
 #[derive(Clone, Debug, Serialize)]
 pub struct Row {
@@ -57,22 +69,31 @@ pub struct Row {
     pub case: String,
     /// The profile.
     pub profile: String,
-    /// The scope.
+    /// The scope, or the slice or whole cell of a model.
     pub scope: String,
     /// What the case says.
     pub expected: Expected,
     /// How it came out.
     pub verdict: Verdict,
-    /// Which explorers found it.
-    pub by: Vec<Explorer>,
+    /// Which explorers or engines found it, by name.
+    pub by: Vec<&'static str>,
     /// How long the explorers looked, in seconds; a scope that several cases share is searched once.
     pub seconds: f64,
-    /// Whether the exhaustive search saw every state that can be reached: only then is `held` a proof.
+    /// Whether the exhaustive search saw every state that can be reached, or loom every schedule up to its bound: only
+    /// then is `held` a proof.
     pub closed: bool,
     /// Whether the case's own script was replayed instead of a search.
     pub replayed: bool,
     /// The shortest script that shows it, as it was found.
     pub finding: Option<Box<Finding>>,
+}
+
+impl Row {
+    /// Whether threads raced for it: a model and its slice are written with a slash, and no scope is.
+    #[must_use]
+    pub fn is_race(&self) -> bool {
+        self.scope.contains('/')
+    }
 }
 
 /// A path ends at what is this severe: no less, or the faults that show only behind a corruption are not found.
@@ -191,7 +212,7 @@ fn search<'a>(
 #[derive(Default)]
 struct Outcome {
     shown: bool,
-    by: Vec<Explorer>,
+    by: Vec<&'static str>,
     seconds: f64,
     closed: bool,
     replayed: bool,
@@ -201,11 +222,7 @@ struct Outcome {
 impl Outcome {
     fn row(self, case: &Case, expected: Expected, profile: &Profile, scope: &Scope) -> Row {
         let Self { shown, by, seconds, closed, replayed, finding } = self;
-        let verdict = match (expected, shown) {
-            (Expected::Found, false) => Verdict::Missing,
-            (Expected::Held | Expected::Stopped, true) => Verdict::Unexpected,
-            _ => Verdict::AsDeclared,
-        };
+        let verdict = Verdict::of(expected, shown);
         let (case, profile, scope) = (case.id.clone(), profile.name.clone(), scope.name.clone());
         Row { case, profile, scope, expected, verdict, by, seconds, closed, replayed, finding }
     }
@@ -218,7 +235,7 @@ fn judge(case: &Case, searched: &Searched) -> Outcome {
     for (explorer, found) in &searched.found {
         let shows = found.iter().filter(|found| case.violation.matches(&found.signature));
         let Some(shortest) = shows.min_by_key(|found| found.script.len()) else { continue };
-        by.push(*explorer);
+        by.push(explorer.name());
         if finding.is_none_or(|known| shortest.script.len() < known.script.len()) {
             finding = Some(shortest);
         }
@@ -255,6 +272,7 @@ mod tests {
             found: list(found),
             held: list(held),
             stopped_by: Vec::new(),
+            races: Vec::new(),
         }
     }
 

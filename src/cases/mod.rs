@@ -7,9 +7,11 @@
 mod case;
 mod check;
 mod pattern;
+mod race;
 mod suite;
 
 pub use case::{Case, CaseError, Status};
 pub use check::{CheckOptions, Expected, Row, STOP_AT, Verdict};
 pub use pattern::Pattern;
+pub use race::{Race, Trial};
 pub use suite::Suite;

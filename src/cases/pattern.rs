@@ -24,10 +24,25 @@ pub struct Pattern {
     /// The step in which it broke: any of these.
     #[serde(default)]
     pub broke: Vec<Site>,
+    /// Only in these scopes: what is broad must not hide a fault elsewhere.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub within: Vec<String>,
 }
 
 impl Pattern {
-    /// Whether a finding is one of these.
+    /// A pattern of one kind, however it comes about.
+    #[must_use]
+    pub fn of(kind: Kind) -> Self {
+        Self { kinds: vec![kind], ..Self::default() }
+    }
+
+    /// Whether a finding that was made in `scope` is one of these.
+    #[must_use]
+    pub fn matches_in(&self, scope: &str, finding: &Words) -> bool {
+        (self.within.is_empty() || self.within.iter().any(|within| within == scope)) && self.matches(finding)
+    }
+
+    /// Whether a finding is one of these, wherever it was made.
     #[must_use]
     pub fn matches(&self, finding: &Words) -> bool {
         let among = |allowed: &[Site], site: Option<Site>| {

@@ -1,8 +1,7 @@
 //! The shipped cases, in the binary.
 
 use super::case::Case;
-use crate::cell::Profile;
-use crate::explore::Words;
+use crate::explore::Finding;
 use crate::input::InputError;
 use crate::library::toml_file;
 
@@ -77,28 +76,26 @@ impl Suite {
         &self.cases
     }
 
-    /// The case that tells of a finding on `profile` in `scope`, if one does: one that must be found on that profile, and
-    /// whose violation or consequences the finding is. Of several, one whose own violation it is, then one of that scope.
+    /// The case that tells of a finding, if one does: one that must be found on its profile, and whose violation or
+    /// consequences the finding is. Of several, one whose own violation it is, then one of the same place.
     #[must_use]
-    pub fn declares(&self, profile: &Profile, scope: &str, finding: &Words) -> Option<&Case> {
-        let fits = |case: &&Case| {
-            std::iter::once(&case.violation).chain(&case.consequences).any(|pattern| pattern.matches(finding))
-        };
+    pub fn declares(&self, finding: &Finding) -> Option<&Case> {
         let shows = |case: &&Case| {
-            let mut profiles = case.found.iter().filter_map(|words| Case::profile(words).ok());
-            profiles.any(|shown| shown.switches == profile.switches)
+            let mut named = case.shown_on(finding).filter_map(|words| Case::profile(words).ok());
+            named.any(|shown| shown.switches == finding.profile.switches)
         };
         // Profiles are parsed only of the few cases whose pattern fits.
-        let told = self.cases.iter().filter(fits).filter(shows);
-        told.min_by_key(|case| (!case.violation.matches(finding), case.scope != scope))
+        let told = self.cases.iter().filter(|case| case.tells(finding)).filter(shows);
+        told.min_by_key(|case| case.distance(finding))
     }
 
     /// The case that explains a finding on a profile that no case names, such as a version with a patch: one whose
-    /// violation the finding is, of that scope if there is one. It says what to read, not that the finding is declared.
+    /// violation the finding is, of the same place if there is one. It says what to read, not that the finding is
+    /// declared.
     #[must_use]
-    pub fn resembles(&self, scope: &str, finding: &Words) -> Option<&Case> {
-        let fits = self.cases.iter().filter(|case| case.violation.matches(finding));
-        fits.min_by_key(|case| case.scope != scope)
+    pub fn resembles(&self, finding: &Finding) -> Option<&Case> {
+        let fits = self.cases.iter().filter(|case| case.patterns().any(|own| own.matches(&finding.signature)));
+        fits.min_by_key(|case| case.distance(finding))
     }
 }
 
@@ -112,23 +109,49 @@ fn parse(name: &str, text: &str) -> Result<Case, InputError> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cell::Profile;
+    use crate::explore::{Found, Words};
+    use crate::library;
+    use crate::lifetime::{Label, Life, Spans, Violation};
     use std::path::Path;
 
     #[test]
     fn a_case_declares_on_its_profiles_and_resembles_on_others() {
         let suite = Suite::shipped();
         let stale = r#"{ "kind": "stale-read", "started": "DecodeAlloc", "broke": "DecodeStep" }"#;
-        let stale: Words = serde_json::from_str(stale).unwrap();
+        let alien = r#"{ "kind": "double-alloc", "broke": "Submit" }"#;
         let old = Profile::preset("sglang-0.5.11").unwrap();
         let patched = old.set("batch_bound=on").unwrap();
         let id = |case: Option<&Case>| case.map(|case| case.id.clone());
-        assert_eq!(id(suite.declares(&old, "incident-full", &stale)).as_deref(), Some("INCIDENT"));
-        assert_eq!(id(suite.declares(&patched, "incident-full", &stale)), None);
-        assert_eq!(id(suite.resembles("incident-full", &stale)).as_deref(), Some("INCIDENT"));
-        assert_eq!(id(suite.declares(&old, "incident-small", &stale)).as_deref(), Some("INCIDENT-SMALL"));
-        assert_eq!(id(suite.resembles("incident-small", &stale)).as_deref(), Some("INCIDENT-SMALL"));
-        let alien: Words = serde_json::from_str(r#"{ "kind": "double-alloc", "broke": "Submit" }"#).unwrap();
-        assert_eq!(id(suite.resembles("incident-full", &alien)), None);
+        let found = |words: &str, scope: &str, profile: &Profile| finding(words, scope, profile.clone());
+        let full = found(stale, "incident-full", &old);
+        assert_eq!(id(suite.declares(&full)).as_deref(), Some("INCIDENT"));
+        assert_eq!(id(suite.declares(&found(stale, "incident-full", &patched))), None);
+        assert_eq!(id(suite.resembles(&full)).as_deref(), Some("INCIDENT"));
+        let small = found(stale, "incident-small", &old);
+        assert_eq!(id(suite.declares(&small)).as_deref(), Some("INCIDENT-SMALL"));
+        assert_eq!(id(suite.resembles(&small)).as_deref(), Some("INCIDENT-SMALL"));
+        assert_eq!(id(suite.resembles(&found(alien, "incident-full", &old))), None);
+    }
+
+    /// A finding as far as a suite looks at it.
+    fn finding(words: &str, scope: &str, profile: Profile) -> Finding {
+        let signature: Words = serde_json::from_str(words).unwrap();
+        let violation = Violation {
+            kind: signature.kind,
+            place: None,
+            slots: Spans::new(),
+            cells: 0,
+            life: Life::first(0),
+            other: None,
+            op: None,
+            started: None,
+            released: None,
+            broke: Label::from(signature.broke),
+        };
+        let (signature, steps) = (signature.into(), Vec::new());
+        let found = Found { signature, violation, steps, at_rest: false, walk: None, count: 1 };
+        Finding::new(&found, profile, library::scope(scope).unwrap(), "swarm", 0).unwrap()
     }
 
     #[test]

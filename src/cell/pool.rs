@@ -167,6 +167,20 @@ mod tests {
     }
 
     #[test]
+    fn what_goes_back_to_the_head_is_joined_to_it_only_where_it_comes_just_before() {
+        let mut joined = pool(4);
+        let (a, b) = (joined.take(2).unwrap(), joined.take(2).unwrap());
+        joined.give(&b, false);
+        joined.give(&a, false);
+        assert_eq!(joined, pool(4));
+        let mut apart = pool(4);
+        let each = [(); 4].map(|()| apart.take(1).unwrap());
+        apart.give(&each[3], false);
+        apart.give(&each[0], false);
+        assert_eq!(runs(&apart.take(2).unwrap()), [(0, 1), (3, 1)]);
+    }
+
+    #[test]
     fn a_part_counts_along_the_runs_and_stops_at_their_end() {
         let list = Spans::from_slice(&[Span::new(10, 2), Span::new(3, 3)]);
         assert_eq!(part(&list, 1, 3).as_slice(), [Span::new(11, 1), Span::new(3, 2)]);

@@ -114,6 +114,13 @@ impl Finding {
         })
     }
 
+    /// Where it was found: the scope, or the model and its slice.
+    #[must_use]
+    pub fn place(&self) -> String {
+        let scope = || self.scope.name.clone();
+        self.threads.as_ref().map_or_else(scope, |threads| format!("{}/{}", threads.model, threads.slice))
+    }
+
     /// What threads have shown after `script`.
     #[must_use]
     pub fn of_threads(

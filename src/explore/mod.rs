@@ -51,7 +51,7 @@ pub use page_machine::{PageMachine, PageState, PageStep, Plant};
 pub use protocol::{Protocol, Quiet, StepClass};
 pub use random::Random;
 pub use replay::{Replayed, Tail, replay};
-pub use schedule::{Access, Hint, Schedule, Threads, short_name};
+pub use schedule::{Access, Hint, Schedule, Stretches, Threads, short_name};
 pub use serving::{Serving, ServingState};
 pub use signature::Signature;
 pub use survey::{News, Survey, survey};

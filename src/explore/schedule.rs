@@ -2,6 +2,7 @@
 
 use crate::cell::Shift;
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// What a thread did between two points at which another one could have come first.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -41,9 +42,9 @@ impl Schedule {
         self.accesses.is_empty()
     }
 
-    /// Stretches of one thread: the thread, and how many accesses.
+    /// Which thread went on for how long, and then which.
     #[must_use]
-    pub fn stretches(&self) -> Vec<(u8, usize)> {
+    pub fn stretches(&self) -> Stretches {
         let mut stretches: Vec<(u8, usize)> = Vec::new();
         for access in &self.accesses {
             match stretches.last_mut() {
@@ -51,7 +52,51 @@ impl Schedule {
                 _ => stretches.push((access.thread, 1)),
             }
         }
-        stretches
+        Stretches(stretches)
+    }
+}
+
+/// A schedule in short, `0x12 1x3`: twelve accesses of thread 0, then three of thread 1. What is accessed follows from that.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Stretches(pub Vec<(u8, usize)>);
+
+/// The longest schedule that a text may stand for.
+const MOST: usize = 1 << 20;
+
+impl fmt::Display for Stretches {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, (thread, count)) in self.0.iter().enumerate() {
+            write!(f, "{}{thread}x{count}", if at == 0 { "" } else { " " })?;
+        }
+        Ok(())
+    }
+}
+
+impl From<Stretches> for String {
+    fn from(stretches: Stretches) -> Self {
+        stretches.to_string()
+    }
+}
+
+impl TryFrom<String> for Stretches {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let parse = |word: &str| {
+            let (thread, count) = word.split_once('x')?;
+            Some((thread.parse().ok()?, count.parse().ok().filter(|count| (1..MOST).contains(count))?))
+        };
+        let stretch = |word: &str| parse(word).ok_or_else(|| format!("`{word}` is no stretch of a thread: `0x12`"));
+        text.split_whitespace().map(stretch).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+impl From<&Stretches> for Schedule {
+    fn from(stretches: &Stretches) -> Self {
+        let access = |thread| Access { thread, did: String::new() };
+        let each = |(thread, count): &(u8, usize)| std::iter::repeat_n(access(*thread), *count);
+        Self { accesses: stretches.0.iter().flat_map(each).collect() }
     }
 }
 
@@ -119,8 +164,19 @@ mod tests {
     #[test]
     fn stretches_and_switches_are_counted() {
         let schedule = schedule(&[0, 0, 1, 0, 0, 0]);
-        assert_eq!(schedule.stretches(), [(0, 2), (1, 1), (0, 3)]);
+        assert_eq!(schedule.stretches(), Stretches(vec![(0, 2), (1, 1), (0, 3)]));
         assert_eq!(schedule.switches(), 2);
+    }
+
+    #[test]
+    fn a_schedule_in_short_is_the_same_schedule() {
+        let stretches = schedule(&[0, 0, 1, 0, 0, 0]).stretches();
+        assert_eq!(String::from(stretches.clone()), "0x2 1x1 0x3");
+        assert_eq!(Stretches::try_from(" 0x2  1x1 0x3".to_owned()), Ok(stretches.clone()));
+        assert_eq!(Schedule::from(&stretches), schedule(&[0, 0, 1, 0, 0, 0]));
+        for wrong in ["0", "x", "0x0", "256x1", "0x-1", "0x2 1", "0x99999999"] {
+            assert!(Stretches::try_from(wrong.to_owned()).is_err(), "{wrong}");
+        }
     }
 
     #[test]

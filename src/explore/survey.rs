@@ -40,7 +40,7 @@ pub fn survey(
     pairs: &[(Profile, Scope)],
     options: &HuntOptions,
     budget: &Budget<'_>,
-    told: impl Fn(&Profile, &Finding) -> bool,
+    told: impl Fn(&Finding) -> bool,
     mut at: impl FnMut(&Profile, &Scope),
 ) -> Survey {
     let began = Instant::now();
@@ -61,7 +61,7 @@ pub fn survey(
         survey.closed += usize::from(hunt.closed());
         survey.livelocks += hunt.livelocks();
         for finding in hunt.findings {
-            if told(profile, &finding) {
+            if told(&finding) {
                 survey.known += 1;
             } else {
                 survey.add(finding);
@@ -111,7 +111,7 @@ mod tests {
         let options = HuntOptions { seed: 1, jobs: 1, explorers, stop_at: Severity::Corruption, minimise: true };
         let budget = Budget { walks: Some(256), ..Budget::default() };
         let mut heard = Vec::new();
-        let told = |_: &Profile, finding: &Finding| finding.signature.kind != Kind::FreeInFlight;
+        let told = |finding: &Finding| finding.signature.kind != Kind::FreeInFlight;
         let survey = survey(&pairs, &options, &budget, told, |profile, _| heard.push(profile.name.clone()));
         assert_eq!(heard, names);
         assert_eq!((survey.hunted, survey.closed, survey.skipped), (2, 0, 0));
@@ -129,7 +129,7 @@ mod tests {
         let explorers = Explorer::ALL.to_vec();
         let options = HuntOptions { seed: 1, jobs: 1, explorers, stop_at: Severity::Corruption, minimise: true };
         let budget = Budget { time: Some(std::time::Duration::ZERO), ..Budget::default() };
-        let survey = survey(&pairs, &options, &budget, |_, _| false, |_, _| ());
+        let survey = survey(&pairs, &options, &budget, |_| false, |_, _| ());
         assert_eq!((survey.hunted, survey.skipped), (0, 1));
     }
 }

@@ -16,6 +16,7 @@ use pagefence::explore::{Budget, Explorer, Finding, HuntOptions, News, Survey, c
 use pagefence::library;
 use pagefence::lifetime::Severity;
 use pagefence::report::{Table, Timeline, count};
+use pagefence_models::finding::replay;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -79,13 +80,7 @@ pub fn run(args: &CheckArgs, console: &mut Console) -> Result<Outcome> {
             ..Budget::default()
         };
         let at = |profile: &Profile, scope: &Scope| spinner.at(format!("hunting {} in {}", profile.name, scope.name));
-        survey(
-            &pairs,
-            &options,
-            &budget,
-            |profile, finding| suite.declares(profile, &finding.scope.name, &finding.signature).is_some(),
-            at,
-        )
+        survey(&pairs, &options, &budget, |finding| suite.declares(finding).is_some(), at)
     };
     let saved = match &args.out {
         Some(folder) => survey.news.iter().map(|news| save(folder, &news.finding)).collect::<Result<Vec<_>>>()?,
@@ -123,10 +118,14 @@ fn pairs() -> Vec<(Profile, Scope)> {
 /// The timelines of what cases say must not be found.
 fn unexpected(rows: &[Row]) -> Vec<Timeline> {
     let unexpected = rows.iter().filter(|row| row.verdict == Verdict::Unexpected);
-    let tell = |finding: &Finding| {
-        let small = finding.minimise();
-        let small = small.as_ref().unwrap_or(finding);
-        small.story(&small.profile, None)
+    let tell = |finding: &Finding| match replay(finding, finding.profile.switches) {
+        Ok(raced) => raced.timeline,
+        // It takes no threads to see it.
+        Err(_) => {
+            let small = finding.minimise();
+            let small = small.as_ref().unwrap_or(finding);
+            small.story(&small.profile, None)
+        }
     };
     unexpected.filter_map(|row| row.finding.as_deref()).map(tell).collect()
 }
@@ -149,7 +148,7 @@ fn draw(
 ) -> Result<()> {
     let verdict = if as_declared { "all as declared" } else { "NOT AS DECLARED" };
     let facts = vec![("cases".to_owned(), matrix::verdict(rows)), ("hunt".to_owned(), hunted(survey))];
-    let mut tables = vec![matrix::table(rows)];
+    let mut tables = matrix::tables(rows);
     if !survey.news.is_empty() {
         tables.push(findings(survey));
     }

@@ -65,7 +65,7 @@ pub fn run(args: &HuntArgs, console: &mut Console) -> Result<Outcome> {
         None => Vec::new(),
     };
     let told = console.is_text() || args.html.is_some();
-    let known = view::known(&Suite::shipped(), &profile, &found.findings);
+    let known = view::known(&Suite::shipped(), &found.findings);
     let timelines = if told { timelines(&found, &known, &profile, &saved) } else { Vec::new() };
     let table = view::explained(&found.findings, &known);
     print(&found, &table, &timelines, &saved, console)?;

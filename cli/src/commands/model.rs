@@ -3,8 +3,9 @@
 use super::save;
 use crate::args::{EngineName, ModelArgs, ModelCommand, ModelReplayArgs, ModelRunArgs, threads};
 use crate::console::Console;
+use crate::interrupt;
 use crate::outcome::Outcome;
-use crate::progress::Spinner;
+use crate::races;
 use crate::view;
 use anyhow::{Result, bail};
 use pagefence::cell::Profile;
@@ -12,7 +13,6 @@ use pagefence::explore::{Finding, Words};
 use pagefence::library;
 use pagefence::report::{Summary, Table, render_html, write_whole};
 use pagefence_models::finding::{SOURCE, keep, replay};
-use pagefence_models::isolated::{Worker, run_all};
 use pagefence_models::{Ending, Engine, Job, Model, Report, Slice, all, find};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -23,7 +23,8 @@ pub fn run(args: &ModelArgs, console: &mut Console) -> Result<Outcome> {
         ModelCommand::List => list(console),
         ModelCommand::Run(args) => run_models(args, console),
         ModelCommand::Replay(args) => replay_finding(args, console),
-        ModelCommand::Worker => std::process::exit(pagefence_models::isolated::worker()),
+        // The worker hears the same Ctrl-C as its parent, ends its job and tells what it has met.
+        ModelCommand::Worker => std::process::exit(pagefence_models::isolated::worker(Some(interrupt::flag()))),
     }
 }
 
@@ -79,12 +80,7 @@ fn run_models(args: &ModelRunArgs, console: &mut Console) -> Result<Outcome> {
         jobs.len(),
         args.budget,
     ))?;
-    let program = std::env::current_exe()?;
-    let worker = Worker { program: &program, arguments: &["model", "worker"] };
-    let reports = {
-        let spinner = Spinner::new("racing");
-        run_all(&jobs, parallel, &worker, |report| spinner.at(format!("{}/{}", report.job.model, report.job.slice)))
-    };
+    let reports = races::race(&jobs, parallel)?;
     let findings = findings(&reports)?;
     let saved = match &args.out {
         Some(folder) => findings.iter().map(|finding| save(folder, finding)).collect::<Result<Vec<_>>>()?,
@@ -133,7 +129,7 @@ fn jobs(args: &ModelRunArgs, profile: &Profile) -> Result<Vec<Job>> {
             seed: args.seed,
             executions: args.iterations.unwrap_or(u64::MAX),
             milliseconds: Some(args.budget.as_millis() as u64),
-            until: Vec::new(),
+            until: None,
         }));
     }
     if jobs.is_empty() {
@@ -173,7 +169,7 @@ fn print(reports: &[Report], findings: &[Finding], saved: &[PathBuf], console: &
         table.push([
             job.model.clone(),
             job.slice.clone(),
-            engine(job.engine),
+            job.engine.to_string(),
             format!("{executions}{of}"),
             format!("{rate:.0}"),
             view::ending(ending),
@@ -204,15 +200,6 @@ fn print(reports: &[Report], findings: &[Finding], saved: &[PathBuf], console: &
 
 /// How many timelines a run draws.
 const SHOWN: usize = 3;
-
-fn engine(engine: Engine) -> String {
-    match engine {
-        Engine::Loom { preemptions: Some(bound) } => format!("loom, {bound} preemptions"),
-        Engine::Loom { preemptions: None } => "loom, unbounded".to_owned(),
-        Engine::Shuttle => "shuttle".to_owned(),
-        Engine::Dfs => "shuttle, depth first".to_owned(),
-    }
-}
 
 /// What a replay came to.
 #[derive(Serialize)]

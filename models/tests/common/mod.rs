@@ -1,7 +1,7 @@
 //! How the tests run jobs: each in a process of its own.
 
+use pagefence::cases::Pattern;
 use pagefence::cell::{Profile, Switch};
-use pagefence::lifetime::Kind;
 use pagefence_models::isolated::{Worker, run_all};
 use pagefence_models::{Engine, Job, Report};
 
@@ -23,7 +23,8 @@ pub fn reference_without(off: &[Switch]) -> Profile {
 }
 
 /// A job for `model/slice`.
-pub fn job(place: &str, profile: Profile, engine: Engine, executions: u64, until: &[Kind]) -> Job {
+#[allow(dead_code, reason = "the races of the cases make their own")]
+pub fn job(place: &str, profile: Profile, engine: Engine, executions: u64, until: Option<Pattern>) -> Job {
     let (model, slice) = place.split_once('/').unwrap();
     Job {
         model: model.to_owned(),
@@ -33,7 +34,7 @@ pub fn job(place: &str, profile: Profile, engine: Engine, executions: u64, until
         seed: SEED,
         executions,
         milliseconds: None,
-        until: until.to_vec(),
+        until,
     }
 }
 
@@ -41,12 +42,12 @@ pub fn job(place: &str, profile: Profile, engine: Engine, executions: u64, until
 #[test]
 #[ignore = "what `run` starts, with a job on standard input"]
 fn worker() {
-    std::process::exit(pagefence_models::isolated::worker());
+    std::process::exit(pagefence_models::isolated::worker(None));
 }
 
 /// Runs `jobs` on both cores.
 pub fn run(jobs: &[Job]) -> Vec<Report> {
     let program = std::env::current_exe().unwrap();
     let arguments = ["--ignored", "--exact", "common::worker", "--nocapture"];
-    run_all(jobs, 2, &Worker { program: &program, arguments: &arguments }, |_| {})
+    run_all(jobs, 2, &Worker { program: &program, arguments: &arguments }, None, |_| {})
 }

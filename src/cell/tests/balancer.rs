@@ -3,6 +3,7 @@
 use super::kit::{Bench, HANDSHAKE, WORKER, land, newest, plus, scope};
 use crate::cell::{Client, Leg, Step, Switch};
 use crate::lifetime::Verdict;
+use crate::platform::Shared;
 
 fn bench(policy: &str, more: &str) -> Bench {
     Bench::new(newest(), scope(&format!("policy = '{policy}'\n{more}")))
@@ -91,6 +92,25 @@ fn a_refusal_of_prefill_is_the_answer_to_a_failure_of_decode_with_sticky_reason(
         bench.take([Step::Submit, Step::Prefill, Step::Decode, Step::Elapse, Step::Decode]);
         assert_eq!(bench.answers(), [(0, verdict)]);
     }
+}
+
+#[test]
+fn a_failure_of_decode_is_the_answer_where_prefill_has_refused_nothing() {
+    let open = "timers = { waiting = 1 }";
+    let mut bench = Bench::new(plus(newest(), Switch::StickyReason), scope(open));
+    bench.take([Step::Submit, Step::Decode, Step::Elapse, Step::Decode]);
+    assert_eq!(bench.answers(), [(0, Verdict::Failed)]);
+}
+
+#[test]
+fn all_is_done_when_no_client_waits_or_is_still_to_come() {
+    let mut bench = bench("hold", &refused("both"));
+    let done = |bench: &Bench| bench.state.cell.world.balancer.with(|balancer| balancer.all_done());
+    assert!(!done(&bench), "still to come");
+    bench.take([Step::Submit]);
+    assert!(!done(&bench), "waits");
+    bench.take([Step::Prefill]);
+    assert!(done(&bench));
 }
 
 #[test]

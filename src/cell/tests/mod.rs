@@ -5,6 +5,7 @@ mod kit;
 mod aborts;
 mod balancer;
 mod chunks;
+mod faults;
 mod handoff;
 mod happy;
 mod pieces;

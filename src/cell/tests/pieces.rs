@@ -1,7 +1,7 @@
 //! How a chunk is cut: into batches, batches into sibling writes, writes into pieces.
 
 use super::kit::{Bench, HANDSHAKE, WORKER, land, newest, plus, scope};
-use crate::cell::{Payload, RoomKey, Step, Switch, Switches, Told, Transfer};
+use crate::cell::{Fabric, Payload, RoomKey, Step, Switch, Switches, Told, Transfer};
 use crate::lifetime::{Arena, Node, OpId, Place, Slots, Span, Spans};
 use proptest::prelude::*;
 
@@ -70,6 +70,26 @@ fn a_write_of_the_largest_pool_has_pieces() {
     let pages = 1 << 28;
     let write = write(pages, pages, 8);
     assert_eq!(write.piece(7, 1), Span::new(7 << 25, 1 << 25));
+}
+
+#[test]
+fn a_piece_is_untouched_until_a_card_begins_to_land_it() {
+    let mut write = write(3, 3, 3);
+    (write.landing, write.landed) = (0b010, 0b100);
+    assert_eq!([0, 1, 2].map(|piece| write.untouched(piece)), [true, false, false]);
+}
+
+#[test]
+fn a_room_is_unsettled_while_one_of_its_own_writes_is_live() {
+    let mut fabric = Fabric::default();
+    let (own, other) = (RoomKey::new(1, 0, Switches::default()), RoomKey::new(2, 0, Switches::default()));
+    fabric.post(write(1, 1, 1));
+    assert!(fabric.unsettled(0, own));
+    assert!(!fabric.unsettled(1, own) && !fabric.unsettled(0, other));
+    if let Some(write) = fabric.get_mut(OpId(0)) {
+        write.landed = 1;
+    }
+    assert!(!fabric.unsettled(0, own));
 }
 
 const SIX_PAGES: &str = "prefill_pages = 7\ndecode_pages = 7\nrequests = [{ prompt = 11, max_new = 1 }]";
