@@ -138,7 +138,7 @@ pub enum ModelCommand {
     /// Follow the schedule of a finding again, and show it.
     #[command(after_help = "Examples:\n  pagefence model replay finding.json\n  \
         pagefence model replay finding.json --set locked_tables=on")]
-    Replay(ModelReplayArgs),
+    Replay(ReplayArgs),
     /// Runs one job from standard input; what `run` starts.
     #[command(hide = true)]
     Worker,
@@ -158,8 +158,16 @@ pub enum EngineName {
     All,
     /// Every schedule of the slices, up to so many preemptions.
     Loom,
-    /// Random schedules of slices and whole cells.
+    /// Random schedules of slices and whole cells: four strategies in turn.
     Shuttle,
+    /// One of them alone: PCT with a bound of 3.
+    Pct3,
+    /// PCT with a bound of 5.
+    Pct5,
+    /// Uniform random walk.
+    Urw,
+    /// Each choice at random.
+    Random,
     /// Every schedule of the slices, depth first, where that ends.
     Dfs,
 }
@@ -198,18 +206,6 @@ pub struct ModelRunArgs {
     /// Save findings in this directory.
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub struct ModelReplayArgs {
-    /// A finding of threads.
-    pub file: PathBuf,
-    /// Turn a switch on or off; may be repeated.
-    #[arg(long = "set", value_name = "SWITCH=on|off")]
-    pub settings: Vec<String>,
-    /// Write the timeline as one HTML page.
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
 }
 
 #[derive(Debug, Default, PartialEq, Eq, Args)]

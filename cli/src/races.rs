@@ -10,7 +10,7 @@ use pagefence_models::{Job, Report};
 
 /// Executions of an engine: what every race is found within, and what most slices have no more schedules than.
 const FOUND: u64 = 40_000;
-const HELD: u64 = 3_000;
+const HELD: u64 = 10_000;
 
 /// Runs `jobs`, so many at a time. After Ctrl-C there are fewer reports than jobs.
 pub fn race(jobs: &[Job], parallel: usize) -> Result<Vec<Report>> {

@@ -1,14 +1,15 @@
 //! Jobs in processes of their own: loom aborts the process on a deadlock, and may not do so to the results of others.
 
 use crate::job::{Ending, Job, Report};
-use serde_json::{from_slice, to_writer};
-use std::io::{self, Read, Write};
+use serde_json::{from_slice, from_str, to_writer};
+use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// How to start a worker: a program and its arguments.
 #[derive(Clone, Debug)]
@@ -19,15 +20,22 @@ pub struct Worker<'a> {
     pub arguments: &'a [&'a str],
 }
 
-/// The worker's side: a job from standard input, its report to standard output. Returns the exit code. `stop` ends the job
-/// early; what it has met until then is in the report.
+/// Set when whoever started this worker wants no more of it, or is gone.
+static ENOUGH: AtomicBool = AtomicBool::new(false);
+
+/// The worker's side: a job from standard input, its report to standard output. Returns the exit code. When standard input
+/// ends, the job ends early, and what it has met until then is in the report.
 #[must_use]
-pub fn worker(stop: Option<&'static AtomicBool>) -> i32 {
+pub fn worker() -> i32 {
     // A panic is how an engine ends a run. What it says is in the report.
     std::panic::set_hook(Box::new(|_| {}));
-    let mut text = Vec::new();
-    let job = io::stdin().read_to_end(&mut text).ok().and_then(|_| from_slice::<Job>(&text).ok());
-    let Some(Ok(report)) = job.map(|job| job.run(stop)) else { return 2 };
+    let mut line = String::new();
+    let job = io::stdin().read_line(&mut line).ok().and_then(|_| from_str::<Job>(&line).ok());
+    thread::spawn(|| {
+        _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        ENOUGH.store(true, Ordering::Relaxed);
+    });
+    let Some(Ok(report)) = job.map(|job| job.run(Some(&ENOUGH))) else { return 2 };
     let mut out = io::stdout().lock();
     let written = to_writer(&mut out, &report).is_ok() && out.flush().is_ok();
     i32::from(!written)
@@ -36,9 +44,9 @@ pub fn worker(stop: Option<&'static AtomicBool>) -> i32 {
 /// How a report begins.
 const REPORT: &[u8] = br#"{"job":"#;
 
-/// Runs `job` in a worker. A worker that dies is an [`Ending::Failed`].
+/// Runs `job` in a worker, until `stop` at the latest. A worker that dies is an [`Ending::Failed`].
 #[must_use]
-pub fn run(job: &Job, worker: &Worker<'_>) -> Report {
+pub fn run(job: &Job, worker: &Worker<'_>, stop: Option<&AtomicBool>) -> Report {
     let began = Instant::now();
     let failed = |why: String| Report {
         job: job.clone(),
@@ -48,7 +56,7 @@ pub fn run(job: &Job, worker: &Worker<'_>) -> Report {
         milliseconds: began.elapsed().as_millis() as u64,
         met: Vec::new(),
     };
-    match output(job, worker) {
+    match output(job, worker, stop) {
         Err(error) => failed(format!("the worker could not be started: {error}")),
         Ok(output) => {
             // A test binary says something of its own before the report.
@@ -58,17 +66,38 @@ pub fn run(job: &Job, worker: &Worker<'_>) -> Report {
     }
 }
 
-fn output(job: &Job, worker: &Worker<'_>) -> io::Result<Output> {
+/// How often somebody looks whether the run was stopped.
+const LOOK: Duration = Duration::from_millis(50);
+
+fn output(job: &Job, worker: &Worker<'_>, stop: Option<&AtomicBool>) -> io::Result<Output> {
     let mut child = Command::new(worker.program)
         .args(worker.arguments)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()?;
-    if let Some(mut input) = child.stdin.take() {
-        to_writer(&mut input, job)?;
+    let mut input = child.stdin.take();
+    if let Some(input) = &mut input {
+        to_writer(&mut *input, job)?;
+        input.write_all(b"\n")?;
     }
-    child.wait_with_output()
+    let (done, output) = mpsc::channel();
+    thread::scope(|scope| {
+        scope.spawn(move || done.send(child.wait_with_output()));
+        loop {
+            match output.recv_timeout(LOOK) {
+                Ok(output) => return output,
+                // Its standard input ends: the worker tells what it has.
+                Err(RecvTimeoutError::Timeout) if is_set(stop) => input = None,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return Err(io::Error::other("nobody waited for it")),
+            }
+        }
+    })
+}
+
+fn is_set(stop: Option<&AtomicBool>) -> bool {
+    stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
 }
 
 fn last_words(output: &Output) -> String {
@@ -89,16 +118,15 @@ pub fn run_all(
     stop: Option<&AtomicBool>,
     done: impl Fn(&Report) + Sync,
 ) -> Vec<Report> {
-    let stopped = || stop.is_some_and(|stop| stop.load(Ordering::Relaxed));
     let next = AtomicUsize::new(0);
     let reports = Mutex::new(vec![None; jobs.len()]);
     thread::scope(|scope| {
         for _ in 0..parallel.clamp(1, jobs.len().max(1)) {
             scope.spawn(|| {
                 while let Some((at, job)) = jobs.iter().enumerate().nth(next.fetch_add(1, Ordering::Relaxed))
-                    && !stopped()
+                    && !is_set(stop)
                 {
-                    let report = run(job, worker);
+                    let report = run(job, worker, stop);
                     done(&report);
                     reports.lock().unwrap_or_else(PoisonError::into_inner)[at] = Some(report);
                 }

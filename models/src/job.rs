@@ -29,6 +29,8 @@ pub enum Engine {
     },
     /// Shuttle: the portfolio of random strategies, in turn.
     Shuttle,
+    /// Shuttle: one of them alone.
+    Only(Strategy),
     /// Shuttle: every schedule, depth first.
     Dfs,
 }
@@ -39,7 +41,7 @@ impl Engine {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Loom { .. } => "loom",
-            Self::Shuttle => "shuttle",
+            Self::Shuttle | Self::Only(_) => "shuttle",
             Self::Dfs => "depth first",
         }
     }
@@ -50,7 +52,9 @@ impl fmt::Display for Engine {
         match self {
             Self::Loom { preemptions: Some(bound) } => write!(f, "loom, {bound} preemptions"),
             Self::Loom { preemptions: None } => f.write_str("loom, unbounded"),
+            // The strategy that found something is said with it.
             Self::Shuttle => f.write_str("shuttle"),
+            Self::Only(strategy) => write!(f, "shuttle, {} alone", strategy.name()),
             Self::Dfs => f.write_str("shuttle, depth first"),
         }
     }
@@ -289,10 +293,6 @@ fn estimate(bench: &Arc<Bench>) -> f64 {
 
 /// Runs the engine to its end. A run that has enough ends by a panic that carries [`Enough`].
 fn explore(bench: &Arc<Bench>) -> Ending {
-    let execution = |bench: &Arc<Bench>| {
-        let bench = Arc::clone(bench);
-        move || bench.count(&bench.stage.execute::<Shuttle>())
-    };
     match bench.job.engine {
         Engine::Loom { preemptions } => {
             let own = Arc::clone(bench);
@@ -303,14 +303,23 @@ fn explore(bench: &Arc<Bench>) -> Ending {
             shuttle::exhaust(execution(bench));
             Ending::Exhausted
         }
-        Engine::Shuttle => {
-            for (block, strategy) in Strategy::PORTFOLIO.iter().cycle().enumerate() {
-                bench.tally().strategy = Some(strategy.name());
-                shuttle::draw(*strategy, mix(bench.job.seed ^ block as u64), BLOCK, execution(bench));
-            }
-            Ending::Truncated
-        }
+        Engine::Shuttle => draw(bench, &Strategy::PORTFOLIO),
+        Engine::Only(strategy) => draw(bench, &[strategy]),
     }
+}
+
+/// Draws a block of schedules by each strategy in turn, until the run ends from within.
+fn draw(bench: &Arc<Bench>, strategies: &[Strategy]) -> Ending {
+    for (block, strategy) in strategies.iter().cycle().enumerate() {
+        bench.tally().strategy = Some(strategy.name());
+        shuttle::draw(*strategy, mix(bench.job.seed ^ block as u64), BLOCK, execution(bench));
+    }
+    Ending::Truncated
+}
+
+fn execution(bench: &Arc<Bench>) -> impl Fn() + Send + Sync + use<> {
+    let bench = Arc::clone(bench);
+    move || bench.count(&bench.stage.execute::<Shuttle>())
 }
 
 /// What a panic out of an engine means.

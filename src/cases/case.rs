@@ -1,8 +1,8 @@
 //! A case file.
 
-use super::pattern::Pattern;
+use super::pattern::{Pattern, names};
 use super::race::Race;
-use crate::cell::{Config, Producer, Profile, Scope, Step};
+use crate::cell::{Config, Producer, Profile, Scope, Site, Step};
 use crate::explore::{DRAIN_BOUND, Finding, Serving, Signature, Tail, Words, replay};
 use crate::input::InputError;
 use crate::library;
@@ -143,10 +143,21 @@ impl Case {
         std::iter::once(&self.violation).chain(self.races.iter().filter_map(|race| race.violation.as_ref()))
     }
 
-    /// Whether a finding is a violation or a consequence of this case.
+    /// Whether a finding is a violation or a consequence of this case. What is judged at rest (stuck, leaked) says little of
+    /// how it came about, so it is only told of where the case was made, and in the scopes that its pattern names.
     pub(super) fn tells(&self, finding: &Finding) -> bool {
+        let at_rest = matches!(finding.signature.broke, Site::Quiet | Site::Final);
+        let anywhere = !at_rest || self.is_at_home(finding);
         let mut patterns = self.patterns().chain(&self.consequences);
-        patterns.any(|pattern| pattern.matches_in(&finding.scope.name, &finding.signature))
+        patterns.any(|pattern| {
+            (anywhere || !pattern.within.is_empty()) && pattern.matches_in(&finding.scope.name, &finding.signature)
+        })
+    }
+
+    /// Whether a finding was made in the scope of this case, or where it races.
+    fn is_at_home(&self, finding: &Finding) -> bool {
+        let place = finding.place();
+        names(&self.scope, &finding.scope.name) || self.races.iter().any(|race| race.place == place)
     }
 
     /// The profiles that show this case where `finding` was made. What steps show, threads show too, wherever they race;
@@ -159,9 +170,7 @@ impl Case {
 
     /// How far off a finding is: its own violation comes before a consequence, its own place before another.
     pub(super) fn distance(&self, finding: &Finding) -> (bool, bool) {
-        let place = finding.place();
-        let same = self.scope == place || self.races.iter().any(|race| race.place == place);
-        (!self.patterns().any(|own| own.matches(&finding.signature)), !same)
+        (!self.patterns().any(|own| own.matches(&finding.signature)), !self.is_at_home(finding))
     }
 
     /// Checks what the form of the file does not: that everything it names exists.

@@ -39,7 +39,7 @@ impl Pattern {
     /// Whether a finding that was made in `scope` is one of these.
     #[must_use]
     pub fn matches_in(&self, scope: &str, finding: &Words) -> bool {
-        (self.within.is_empty() || self.within.iter().any(|within| within == scope)) && self.matches(finding)
+        (self.within.is_empty() || self.within.iter().any(|within| names(within, scope))) && self.matches(finding)
     }
 
     /// Whether a finding is one of these, wherever it was made.
@@ -56,6 +56,11 @@ impl Pattern {
     }
 }
 
+/// Whether a scope is the one called `name`, or that one with another producer: `planted`, `planted by queue-limit`.
+pub(super) fn names(name: &str, scope: &str) -> bool {
+    scope.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(" by "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -66,6 +71,17 @@ mod tests {
             started: Some(Site::WorkerPost),
             released: Some(Site::DecodeReleaseNow),
             broke: Site::Land,
+        }
+    }
+
+    #[test]
+    fn a_pattern_holds_in_the_scopes_that_it_names() {
+        let anywhere = Pattern::of(Kind::WriteAfterFree);
+        let somewhere = Pattern { within: vec!["planted".to_owned()], ..anywhere.clone() };
+        for (scope, holds) in [("planted", true), ("planted by grammar", true), ("planted-2", false), ("abort", false)]
+        {
+            assert!(anywhere.matches_in(scope, &finding()));
+            assert_eq!(somewhere.matches_in(scope, &finding()), holds, "{scope}");
         }
     }
 

@@ -169,7 +169,7 @@ mod tests {
     #[test]
     fn what_goes_back_to_the_head_is_joined_to_it_only_where_it_comes_just_before() {
         let mut joined = pool(4);
-        let (a, b) = (joined.take(2).unwrap(), joined.take(2).unwrap());
+        let (a, b) = (joined.take(1).unwrap(), joined.take(3).unwrap());
         joined.give(&b, false);
         joined.give(&a, false);
         assert_eq!(joined, pool(4));

@@ -334,8 +334,7 @@ mod tests {
         let shift = |actor| Shift { actor, turns: 1 };
         cell.disturbed_by(&[shift(Actor::PrefillScheduler), shift(Actor::Abort(0))]);
         assert_eq!(cell.suffered, Suffered::default());
-        let strikes =
-            [Actor::Loss, Actor::Heartbeat, Actor::Heartbeat, Actor::TransferError, Actor::TransferTimeout];
+        let strikes = [Actor::Loss, Actor::Heartbeat, Actor::Heartbeat, Actor::TransferError, Actor::TransferTimeout];
         cell.disturbed_by(&strikes.map(shift));
         let expected = Suffered { losses: 3, transfer_errors: 1, transfer_timeouts: 1, ..Suffered::default() };
         assert_eq!(cell.suffered, expected);

@@ -174,6 +174,12 @@ impl Switches {
     pub fn iter(self) -> impl Iterator<Item = Switch> {
         Switch::ALL.iter().copied().filter(move |switch| self.on(*switch))
     }
+
+    /// How many switches are on in one of the two sets alone.
+    #[must_use]
+    pub const fn differing(self, other: Self) -> u32 {
+        (self.0 ^ other.0).count_ones()
+    }
 }
 
 impl From<Switches> for std::collections::BTreeMap<String, bool> {

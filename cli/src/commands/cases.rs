@@ -6,7 +6,7 @@ use crate::interrupt;
 use crate::matrix;
 use crate::outcome::Outcome;
 use anyhow::{Result, bail};
-use pagefence::cases::{Case, Pattern, Row, Status, Suite};
+use pagefence::cases::{Case, Pattern, Race, Row, Status, Suite};
 use pagefence::cell::nearest;
 use pagefence::report::Table;
 use serde::Serialize;
@@ -55,7 +55,9 @@ fn list(cases: &[&Case], console: &mut Console) -> Result<()> {
     for case in cases {
         let kinds: Vec<&str> = case.violation.kinds.iter().map(|kind| kind.name()).collect();
         let note = if case.status == Status::ModelFinding { " (model finding, not confirmed)" } else { "" };
-        table.push([case.id.clone(), kinds.join(", "), case.scope.clone(), format!("{}{note}", case.title)]);
+        let places = std::iter::once(&case.scope).chain(case.races.iter().map(|race| &race.place));
+        let places: Vec<&str> = places.map(String::as_str).filter(|place| !place.is_empty()).collect();
+        table.push([case.id.clone(), kinds.join(", "), places.join(", "), format!("{}{note}", case.title)]);
     }
     console.table(&table)?;
     console.line("One in full: pagefence cases CASE. Run them: pagefence cases --run")?;
@@ -69,14 +71,21 @@ fn tell(case: &Case, console: &mut Console) -> Result<()> {
     };
     console.line(format!("{}: {}", case.id, case.title))?;
     console.line(format!("  status     {status}"))?;
-    console.line(format!("  scope      {}", case.scope))?;
+    if !case.scope.is_empty() {
+        console.line(format!("  scope      {}", case.scope))?;
+    }
     console.line(format!("  violation  {}", pattern(&case.violation)))?;
     for consequence in &case.consequences {
         console.line(format!("  leads to   {}", pattern(consequence)))?;
     }
-    console.line(format!("  found on   {}", or_none(&case.found)))?;
-    console.line(format!("  held on    {}", or_none(&case.held)))?;
-    console.line(format!("  stopped by {}", or_none(&case.stopped_by)))?;
+    if !case.found.is_empty() {
+        console.line(format!("  found on   {}", or_none(&case.found)))?;
+        console.line(format!("  held on    {}", or_none(&case.held)))?;
+        console.line(format!("  stopped by {}", or_none(&case.stopped_by)))?;
+    }
+    for race in &case.races {
+        tell_race(case, race, console)?;
+    }
     for reference in &case.references {
         console.line(format!("  see        {reference}"))?;
     }
@@ -84,6 +93,18 @@ fn tell(case: &Case, console: &mut Console) -> Result<()> {
         console.line(format!("  {line}"))?;
     }
     console.line("")?;
+    Ok(())
+}
+
+/// Where threads show it.
+fn tell_race(case: &Case, race: &Race, console: &mut Console) -> Result<()> {
+    console.line(format!("  race       {}", race.place))?;
+    console.line(format!("    violation  {}", pattern(race.pattern(case))))?;
+    console.line(format!("    found on   {}", or_none(&race.found)))?;
+    console.line(format!("    held on    {}", or_none(&race.held)))?;
+    if let Some(schedule) = &race.schedule {
+        console.line(format!("    schedule   {schedule}"))?;
+    }
     Ok(())
 }
 

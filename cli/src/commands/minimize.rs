@@ -3,7 +3,7 @@
 use crate::args::MinimizeArgs;
 use crate::console::Console;
 use crate::outcome::Outcome;
-use anyhow::Result;
+use anyhow::{Result, bail};
 use pagefence::explore::Finding;
 use pagefence::report::write_whole;
 use serde::Serialize;
@@ -20,6 +20,10 @@ struct Report<'a> {
 
 pub fn run(args: &MinimizeArgs, console: &mut Console) -> Result<Outcome> {
     let finding = Finding::load(&args.file)?;
+    if finding.threads.is_some() {
+        let file = args.file.display();
+        bail!("{file}: a schedule of threads is shrunk when it is found; `pagefence model replay` follows it");
+    }
     let before = finding.script.len();
     let small = finding.minimise();
     let after = small.as_ref().map(|small| small.script.len());

@@ -1,6 +1,6 @@
 //! `pagefence replay`.
 
-use crate::args::{ModelReplayArgs, ReplayArgs};
+use crate::args::ReplayArgs;
 use crate::console::Console;
 use crate::outcome::Outcome;
 use crate::page;
@@ -29,9 +29,8 @@ struct Report<'a> {
 
 pub fn run(args: &ReplayArgs, console: &mut Console) -> Result<Outcome> {
     let finding = Finding::load(&args.file)?;
-    if finding.threads.is_some() && args.profile.is_none() {
-        let (file, settings, html) = (args.file.clone(), args.settings.clone(), args.html.clone());
-        return super::model::replay_finding(&ModelReplayArgs { file, settings, html }, console);
+    if finding.threads.is_some() {
+        return super::model::replay_finding(args, console);
     }
     let profile = profile(args, &finding)?;
     let again = finding.reproduce(profile.switches);
@@ -77,7 +76,7 @@ fn words(violation: &pagefence::lifetime::Violation) -> Option<Words> {
 }
 
 /// The finding's own profile, or another, with settings on top.
-fn profile(args: &ReplayArgs, finding: &Finding) -> Result<Profile> {
+pub(super) fn profile(args: &ReplayArgs, finding: &Finding) -> Result<Profile> {
     if let Some(word) = &args.profile {
         return Ok(library::profile(word, &args.settings)?);
     }

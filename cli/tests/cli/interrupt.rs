@@ -48,3 +48,15 @@ fn a_check_that_was_cut_short_is_no_pass() {
     assert!(said.ends_with("interrupted: what was found until then is above\n"), "{said}");
     assert_eq!(code, Some(1), "{said}");
 }
+
+#[test]
+fn a_run_of_the_models_keeps_what_it_has_met() {
+    let words = ["model", "run", "admission", "--slice", "rooms", "--profile", "sglang-0.5.23", "--budget", "1h"];
+    let words: Vec<&str> = words.into_iter().chain(["--jobs", "1"]).collect();
+    let (code, said) = interrupted(&words, "model run: ");
+    assert!(said.contains("interrupted: what was met until then is above; "), "{said}");
+    // The only run had begun, or had not.
+    assert!(said.contains("1 run not begun") || said.contains("truncated"), "{said}");
+    // Whatever it has met by then, it says so.
+    assert_eq!(code, Some(i32::from(!said.contains("nothing found"))), "{said}");
+}

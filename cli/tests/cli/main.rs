@@ -6,4 +6,5 @@ mod help;
 #[cfg(unix)]
 mod interrupt;
 mod kit;
+mod models;
 mod pages;

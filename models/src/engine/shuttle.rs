@@ -2,6 +2,7 @@
 
 use super::{lock_over_mutex, shared_over_mutex};
 use pagefence::platform::{Platform, State, Threads, Unwatched};
+use serde::{Deserialize, Serialize};
 use shuttle::scheduler::{
     DfsScheduler, PctScheduler, RandomScheduler, Schedule, Scheduler, Task, TaskId, UrwRandomScheduler,
 };
@@ -69,7 +70,8 @@ impl Threads for Shuttle {
 }
 
 /// How schedules are drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Strategy {
     /// Probabilistic concurrency testing with this bound on the depth of a bug.
     Pct(usize),

@@ -104,7 +104,9 @@ pub(crate) fn model() -> Model {
                 &[(Abort(0), 1), (DecodeScheduler, 2), (BootstrapThread(0), 1)],
             ),
         ],
-        wholes: ["abort", "late-abort", "fan-in", "fan-out", "loss", "quarantine"].map(Slice::whole).to_vec(),
+        wholes: ["abort", "late-abort", "fan-in", "fan-out", "fan-out-slow", "loss", "quarantine"]
+            .map(Slice::whole)
+            .to_vec(),
         broken: Vec::new(),
     }
 }

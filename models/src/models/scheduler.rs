@@ -36,6 +36,8 @@ requests = [{ prompt = 1, max_new = 2 }, { prompt = 1, max_new = 2 }]
 
 pub(crate) fn model() -> Model {
     let landed: Vec<Step> = [&POSTED[..], &[LAND]].concat();
+    // Pages and metadata of a request are on their way to decode, or there.
+    let sent = [Step::Submit, Step::Decode, TO_PREFILL, Step::Prefill, WORKER, WORKER, LAND, WORKER];
     Model {
         name: "scheduler",
         about: "the scheduler loops against the threads that write under them; overlapped results; who owns a batch's pages",
@@ -71,6 +73,13 @@ pub(crate) fn model() -> Model {
                 ]
                 .concat(),
                 &[(DecodeThread(0), 4), (DecodeScheduler, 3)],
+            ),
+            Slice::new(
+                "late-row-meets-commit",
+                "metadata of a request that is done comes as a message while the row's next owner is committed (D11; S31)",
+                ROW,
+                &[&sent[..], &[TO_DECODE, Step::Decode], &sent].concat(),
+                &[(DecodeThread(0), 4), (DecodeScheduler, 2)],
             ),
             Slice::new(
                 "batch-meets-landing",

@@ -42,7 +42,7 @@ pub fn job(place: &str, profile: Profile, engine: Engine, executions: u64, until
 #[test]
 #[ignore = "what `run` starts, with a job on standard input"]
 fn worker() {
-    std::process::exit(pagefence_models::isolated::worker(None));
+    std::process::exit(pagefence_models::isolated::worker());
 }
 
 /// Runs `jobs` on both cores.

@@ -1,61 +1,24 @@
-//! `pagefence model`: the cell on threads.
+//! `pagefence model run`.
 
-use super::save;
-use crate::args::{EngineName, ModelArgs, ModelCommand, ModelReplayArgs, ModelRunArgs, threads};
+use crate::args::{EngineName, ModelRunArgs, threads};
+use crate::commands::save;
 use crate::console::Console;
 use crate::interrupt;
 use crate::outcome::Outcome;
 use crate::races;
-use crate::view;
+use crate::view::{self, Known};
 use anyhow::{Result, bail};
+use pagefence::cases::Suite;
 use pagefence::cell::Profile;
-use pagefence::explore::{Finding, Words};
+use pagefence::explore::Finding;
 use pagefence::library;
-use pagefence::report::{Summary, Table, render_html, write_whole};
+use pagefence::report::{Table, count};
+use pagefence_models::engine::shuttle::Strategy;
 use pagefence_models::finding::{SOURCE, keep, replay};
 use pagefence_models::{Ending, Engine, Job, Model, Report, Slice, all, find};
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Duration;
-
-pub fn run(args: &ModelArgs, console: &mut Console) -> Result<Outcome> {
-    match &args.command {
-        ModelCommand::List => list(console),
-        ModelCommand::Run(args) => run_models(args, console),
-        ModelCommand::Replay(args) => replay_finding(args, console),
-        // The worker hears the same Ctrl-C as its parent, ends its job and tells what it has met.
-        ModelCommand::Worker => std::process::exit(pagefence_models::isolated::worker(Some(interrupt::flag()))),
-    }
-}
-
-#[derive(Serialize)]
-struct Listed {
-    model: &'static str,
-    slice: String,
-    about: String,
-    whole: bool,
-    threads: Vec<String>,
-}
-
-fn list(console: &mut Console) -> Result<Outcome> {
-    let mut listed = Vec::new();
-    for model in all() {
-        let mut table = Table::new(format!("{}: {}", model.name, model.about), ["slice", "threads", "what races"]);
-        for (slice, whole) in
-            model.slices.iter().map(|slice| (slice, false)).chain(model.wholes.iter().map(|slice| (slice, true)))
-        {
-            let threads: Vec<String> = slice.shifts.iter().map(|shift| shift.actor.to_string()).collect();
-            let who = if whole { format!("all {}", threads.len()) } else { threads.join(", ") };
-            table.push([slice.name.clone(), who, slice.about.clone()]);
-            let (name, about) = (slice.name.clone(), slice.about.clone());
-            listed.push(Listed { model: model.name, slice: name, about, whole, threads });
-        }
-        console.table(&table)?;
-        console.line("")?;
-    }
-    console.json(&listed)?;
-    Ok(Outcome::AsDeclared)
-}
 
 /// What a run came to.
 #[derive(Serialize)]
@@ -66,10 +29,12 @@ struct Run<'a> {
     source: &'static str,
     reports: &'a [Report],
     findings: &'a [Finding],
+    /// The case that explains each finding, in their order.
+    known: &'a [Option<Known>],
     saved: &'a [PathBuf],
 }
 
-fn run_models(args: &ModelRunArgs, console: &mut Console) -> Result<Outcome> {
+pub(super) fn run(args: &ModelRunArgs, console: &mut Console) -> Result<Outcome> {
     let profile = library::profile(&args.profile.profile, &args.profile.settings)?;
     let jobs = jobs(args, &profile)?;
     let parallel = threads(args.jobs);
@@ -86,7 +51,12 @@ fn run_models(args: &ModelRunArgs, console: &mut Console) -> Result<Outcome> {
         Some(folder) => findings.iter().map(|finding| save(folder, finding)).collect::<Result<Vec<_>>>()?,
         None => Vec::new(),
     };
-    print(&reports, &findings, &saved, console)?;
+    let known = view::known(&Suite::shipped(), &findings);
+    print(&reports, &findings, &known, &saved, console)?;
+    if interrupt::pressed() {
+        let left = count((jobs.len() - reports.len()) as u64, "run");
+        console.line(format!("interrupted: what was met until then is above; {left} not begun"))?;
+    }
     let run = Run {
         command: "model run",
         profile: &profile,
@@ -94,6 +64,7 @@ fn run_models(args: &ModelRunArgs, console: &mut Console) -> Result<Outcome> {
         source: SOURCE,
         reports: &reports,
         findings: &findings,
+        known: &known,
         saved: &saved,
     };
     console.json(&run)?;
@@ -113,13 +84,18 @@ fn jobs(args: &ModelRunArgs, profile: &Profile) -> Result<Vec<Job>> {
         EngineName::All => vec![loom, Engine::Shuttle],
         EngineName::Loom => vec![loom],
         EngineName::Shuttle => vec![Engine::Shuttle],
+        EngineName::Pct3 => vec![Engine::Only(Strategy::Pct(3))],
+        EngineName::Pct5 => vec![Engine::Only(Strategy::Pct(5))],
+        EngineName::Urw => vec![Engine::Only(Strategy::Uniform)],
+        EngineName::Random => vec![Engine::Only(Strategy::Random)],
         EngineName::Dfs => vec![Engine::Dfs],
     };
     let mut jobs = Vec::new();
     for model in models {
         let slices = model.slices.iter().flat_map(|slice| engines.iter().map(move |engine| (slice, *engine)));
-        let whole = engines.contains(&Engine::Shuttle).then_some(&model.wholes);
-        let wholes = whole.into_iter().flatten().map(|whole| (whole, Engine::Shuttle));
+        // A whole cell has too many threads and schedules for the others.
+        let random = engines.iter().find(|engine| matches!(engine, Engine::Shuttle | Engine::Only(_)));
+        let wholes = model.wholes.iter().filter_map(|whole| Some((whole, *random?)));
         let wanted = |slice: &Slice| args.slices.is_empty() || args.slices.contains(&slice.name);
         jobs.extend(slices.chain(wholes).filter(|(slice, _)| wanted(slice)).map(|(slice, engine)| Job {
             model: model.name.to_owned(),
@@ -160,7 +136,13 @@ fn findings(reports: &[Report]) -> Result<Vec<Finding>> {
     Ok(findings)
 }
 
-fn print(reports: &[Report], findings: &[Finding], saved: &[PathBuf], console: &mut Console) -> Result<()> {
+fn print(
+    reports: &[Report],
+    findings: &[Finding],
+    known: &[Option<Known>],
+    saved: &[PathBuf],
+    console: &mut Console,
+) -> Result<()> {
     let mut table = Table::new("runs", ["model", "slice", "engine", "executions", "per second", "ended", "signatures"]);
     for report in reports {
         let Report { job, ending, executions, schedules, milliseconds, met } = report;
@@ -191,7 +173,7 @@ fn print(reports: &[Report], findings: &[Finding], saved: &[PathBuf], console: &
         console.timeline(&timeline)?;
         console.line("")?;
     }
-    console.table(&view::findings(findings))?;
+    console.table(&view::explained(findings, known))?;
     for path in saved {
         console.line(format!("saved {}", path.display()))?;
     }
@@ -200,60 +182,3 @@ fn print(reports: &[Report], findings: &[Finding], saved: &[PathBuf], console: &
 
 /// How many timelines a run draws.
 const SHOWN: usize = 3;
-
-/// What a replay came to.
-#[derive(Serialize)]
-struct Replay<'a> {
-    command: &'static str,
-    file: String,
-    profile: &'a Profile,
-    signature: &'a Words,
-    reproduced: bool,
-    others: &'a [Words],
-    diverges: Option<usize>,
-}
-
-pub(super) fn replay_finding(args: &ModelReplayArgs, console: &mut Console) -> Result<Outcome> {
-    let finding = Finding::load(&args.file)?;
-    let mut profile = finding.profile.clone();
-    for setting in &args.settings {
-        profile = profile.set(setting)?;
-    }
-    let file = args.file.display().to_string();
-    let replayed = match replay(&finding, profile.switches) {
-        Ok(replayed) => replayed,
-        Err(error) => bail!("{file}: {error}"),
-    };
-    let own = profile == finding.profile;
-    if own && let (None, Some(at)) = (&replayed.same, replayed.diverges) {
-        // The same switches and another course: it is the program that has changed.
-        bail!("{file}: the schedule does not fit this version: it leaves it at entry {at}");
-    }
-    console.line(format!("model replay: profile {}, {} entries", profile.name, entries(&finding)))?;
-    console.timeline(&replayed.timeline)?;
-    let reproduced = replayed.same.is_some();
-    console.line(if reproduced { "reproduced".to_owned() } else { format!("{} is gone", finding.signature) })?;
-    for other in replayed.others.iter().filter(|_| !reproduced) {
-        console.line(format!("instead: {other}"))?;
-    }
-    if let Some(path) = &args.html {
-        let rows = vec![("file".into(), file.clone()), ("profile".into(), profile.name.clone())];
-        let summary = Summary { title: format!("pagefence: {}", finding.signature), rows, tables: Vec::new() };
-        write_whole(path, render_html(std::slice::from_ref(&replayed.timeline), &summary))?;
-        console.line(format!("written to {}", path.display()))?;
-    }
-    console.json(&Replay {
-        command: "model replay",
-        file,
-        profile: &profile,
-        signature: &finding.signature,
-        reproduced,
-        others: &replayed.others,
-        diverges: replayed.diverges,
-    })?;
-    Ok(Outcome::found(reproduced || !replayed.others.is_empty()))
-}
-
-fn entries(finding: &Finding) -> usize {
-    finding.threads.as_ref().map_or(0, |threads| threads.schedule.len())
-}
