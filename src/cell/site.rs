@@ -145,6 +145,16 @@ impl TryFrom<String> for Site {
 mod tests {
     use super::*;
 
+    #[test]
+    fn a_name_is_the_step_and_no_other_name_is() {
+        for site in Site::ALL.iter().copied() {
+            assert_eq!(site.name().parse(), Ok(site));
+            assert_eq!(<&'static str>::from(site), site.name());
+        }
+        let error = "DecodeStepp".parse::<Site>().unwrap_err();
+        assert_eq!((error.name.as_str(), error.nearest), ("DecodeStepp", "DecodeStep"));
+    }
+
     /// Sections of the protocol, its steps, and the part on transfers; pull requests are elsewhere.
     #[test]
     fn what_a_step_cites_is_in_the_protocol_document() {

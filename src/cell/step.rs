@@ -142,3 +142,37 @@ pub(super) fn lanes(scope: &Scope) -> impl Iterator<Item = Lane> + use<> {
         control.into_iter().chain(aux.then_some(Lane::Aux { from: p, to: d }))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_step_begins_with_the_name_of_its_family() {
+        let lane = Lane::ToPrefill { from: 0, to: 0 };
+        let each = [
+            (Step::Submit, "submit"),
+            (Step::Abort(0), "abort"),
+            (Step::Disconnect(0), "disconnect"),
+            (Step::Prefill, "prefill"),
+            (Step::ForwardEnds, "forward-ends"),
+            (Step::Worker(0), "worker"),
+            (Step::Decode, "decode"),
+            (Step::Deliver(lane), "deliver"),
+            (Step::Lose(lane), "lose"),
+            (Step::Land { op: 0, piece: 0 }, "land"),
+            (Step::TransferError(0), "transfer-error"),
+            (Step::TransferTimeout(0), "transfer-timeout"),
+            (Step::KillPrefill, "kill-prefill"),
+            (Step::ReplacePrefill, "replace-prefill"),
+            (Step::Heartbeat, "heartbeat"),
+            (Step::Elapse, "elapse"),
+        ];
+        assert_eq!(each.len(), Step::FAMILIES.len());
+        for (number, (step, name)) in each.into_iter().enumerate() {
+            assert_eq!(usize::from(step.family()), number);
+            assert_eq!(Step::FAMILIES[number], name);
+            assert!(step.to_string().starts_with(name), "{step}");
+        }
+    }
+}

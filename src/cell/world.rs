@@ -272,7 +272,7 @@ impl<P: Platform> World<P> {
         }
     }
 
-    fn memory(&self, place: Place) -> &P::Memory {
+    pub(super) fn memory(&self, place: Place) -> &P::Memory {
         let rank = if is_decode(place.node) {
             &self.decode_memory[usize::from(place.node.0 - decode_node(0).0)]
         } else {

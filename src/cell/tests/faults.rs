@@ -97,6 +97,7 @@ fn what_is_dead_takes_no_step_and_hears_nothing_until_it_is_replaced() {
     assert!(!allows(&bench, Step::Heartbeat) && !allows(&bench, Step::ReplacePrefill));
     bench.take([Step::Submit, Step::Decode]);
     assert!(allows(&bench, Step::Prefill) && allows(&bench, TO_PREFILL));
+    assert!(!allows(&bench, Step::ForwardEnds), "none runs");
     bench.take([Step::KillPrefill]);
     assert_eq!(bench.state.cell.health, PrefillHealth::Dead);
     assert!(!allows(&bench, Step::Prefill) && !allows(&bench, WORKER) && !allows(&bench, Step::KillPrefill));

@@ -75,7 +75,7 @@ fn a_write_of_the_largest_pool_has_pieces() {
 #[test]
 fn a_piece_is_untouched_until_a_card_begins_to_land_it() {
     let mut write = write(3, 3, 3);
-    (write.landing, write.landed) = (0b010, 0b100);
+    (write.landing, write.landed) = (0b110, 0b100);
     assert_eq!([0, 1, 2].map(|piece| write.untouched(piece)), [true, false, false]);
 }
 

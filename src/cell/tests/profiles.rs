@@ -1,7 +1,8 @@
 //! Profiles and switches: the table of protocol section 12, names and settings.
 
-use super::kit::preset;
-use crate::cell::{Profile, Switch, Switches};
+use super::kit::{preset, scope};
+use crate::cell::{Config, Profile, Switch, Switches, decode_node, place};
+use crate::lifetime::{Arena, Slots, Span, Spans};
 
 /// The switches that the protocol's table names.
 const TABLE: [&str; 15] = [
@@ -152,4 +153,26 @@ fn a_set_of_switches_survives_serialisation_by_name() {
     assert_eq!(serde_json::from_str::<Switches>(&text).unwrap(), switches);
     let error = serde_json::from_str::<Switches>("{\"dor\":true}").unwrap_err();
     assert!(error.to_string().contains("did you mean `door`"), "{error}");
+}
+
+#[test]
+fn a_set_of_switches_is_a_set() {
+    let two = Switches::of(&[Switch::Door, Switch::Poison]);
+    assert_eq!(two.iter().collect::<Vec<_>>(), [Switch::Door, Switch::Poison]);
+    assert_eq!(two.and(&[Switch::Poison, Switch::SkipAcks]).iter().count(), 3, "what is on stays on");
+    assert_eq!(two.with(Switch::Poison, true), two);
+    assert_eq!(two.with(Switch::Poison, false), Switches::of(&[Switch::Door]));
+    assert_eq!(two.differing(Switches::of(&[Switch::Poison, Switch::SkipAcks])), 2);
+    assert_eq!(two.differing(two), 0);
+}
+
+#[test]
+fn the_cells_of_slots_are_counted_along_their_runs() {
+    let config = Config { switches: Switches::default(), scope: scope("page_size = 2") };
+    let place = place(decode_node(0), Arena::KvPage);
+    let slots = Slots { place, runs: Spans::from_slice(&[Span::new(0, 1), Span::new(3, 2), Span::new(8, 1)]) };
+    let runs = |cells| config.cells(&slots, cells).runs.as_slice().to_vec();
+    assert_eq!(runs(5), [Span::new(0, 2), Span::new(6, 3)]);
+    assert_eq!(runs(2), [Span::new(0, 2)]);
+    assert_eq!(runs(8), [Span::new(0, 2), Span::new(6, 4), Span::new(16, 2)]);
 }

@@ -21,6 +21,17 @@ fn the_room_of_one_request_is_cleared_under_the_other() {
 }
 
 #[test]
+fn what_stands_still_because_of_a_crash_is_not_stuck() {
+    let timers = "timers = { bootstrap = 1, waiting = 1, release = 1 }\nfaults = { aborts = 1 }";
+    let requests = "requests = [{ prompt = 2, max_new = 1, room = 7 }, { prompt = 2, max_new = 1, room = 7 }]";
+    let mut bench = Bench::new(newest(), scope(&format!("{timers}\n{requests}")));
+    bench.take(HANDSHAKE).take([Step::Submit, Step::Decode]);
+    bench.take([Step::Abort(0), Step::Decode]);
+    let found = bench.drain();
+    assert!(found.contains(&Kind::Crash) && !found.contains(&Kind::Stuck) && !found.contains(&Kind::Leak), "{found:?}");
+}
+
+#[test]
 fn with_an_epoch_a_reused_room_is_another_room() {
     let mut bench = Bench::new(plus(newest(), Switch::MessageEpoch), shared_room());
     bench.take(HANDSHAKE).take([Step::Submit, Step::Decode, Step::Abort(0), Step::Decode]);
