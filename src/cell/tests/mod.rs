@@ -16,6 +16,7 @@ mod ranks;
 mod rejections;
 mod release;
 mod rooms;
+mod running;
 mod scopes;
 mod threads;
 mod timers;

@@ -155,3 +155,55 @@ fn the_first_terminal_reason_is_what_the_client_is_told() {
         assert_eq!(bench.found, kind.into_iter().collect::<Vec<_>>());
     }
 }
+
+const HELD: &str = "faults = { aborts = 1, losses = 1 }\ntimers = { release = 1 }";
+
+/// Decode holds what a write is still coming for; prefill has heard of it.
+const HOLDS: [Step; 5] = [Step::Prefill, WORKER, Step::Abort(0), Step::Decode, TO_PREFILL];
+
+#[test]
+fn without_a_release_timer_a_hold_waits_for_its_acknowledgement_alone() {
+    let mut bench = Bench::new(newest(), scope("faults = { aborts = 1 }"));
+    bench.take(HANDSHAKE).take(HOLDS);
+    assert_eq!(bench.decode_stage(0), Some(DecodeStage::Held));
+    assert!(!bench.enabled(Step::Decode) && !bench.enabled(Step::Elapse));
+}
+
+#[test]
+fn a_timer_that_is_due_runs_no_more() {
+    let mut bench = Bench::new(newest(), scope("faults = { aborts = 1 }\ntimers = { release = 2 }"));
+    bench.take(HANDSHAKE).take(HOLDS).take([Step::Elapse]);
+    assert!(bench.enabled(Step::Elapse));
+    bench.take([Step::Elapse]);
+    assert!(!bench.enabled(Step::Elapse) && bench.enabled(Step::Decode));
+}
+
+#[test]
+fn a_hold_is_looked_at_when_its_acknowledgement_is_in() {
+    for switches in [newest(), without(newest(), Switch::TpAgreement)] {
+        let mut bench = Bench::new(switches, scope("faults = { aborts = 1 }"));
+        bench.take(HANDSHAKE).take(HOLDS);
+        assert!(!bench.enabled(Step::Decode));
+        for step in [land(0), WORKER, land(0), WORKER, TO_DECODE, TO_DECODE] {
+            if bench.enabled(step) {
+                bench.take([step]);
+            }
+        }
+        assert_eq!(bench.acks(0), 1);
+        assert!(bench.enabled(Step::Decode));
+    }
+}
+
+#[test]
+fn prefill_is_asked_again_when_the_timer_is_due_and_once_more_for_each_loss() {
+    let lose = Step::Lose(Lane::ToPrefill { from: 0, to: 0 });
+    let mut bench = Bench::new(plus(newest(), Switch::TimeoutHolds), scope(HELD));
+    bench.take(HANDSHAKE).take(HOLDS);
+    assert!(!bench.enabled(Step::Decode), "the timer runs");
+    bench.take([Step::Elapse, Step::Decode]);
+    assert!(bench.enabled(TO_PREFILL), "it asks");
+    bench.take([Step::Elapse]);
+    assert!(!bench.enabled(Step::Decode), "nothing was lost, so the answer would be the same");
+    bench.take([lose, Step::Decode]);
+    assert!(bench.enabled(TO_PREFILL), "it asks again");
+}
