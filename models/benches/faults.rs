@@ -8,6 +8,7 @@
 use pagefence::cases::{Expected, Suite, Trial};
 use pagefence::cell::Profile;
 use pagefence_models::engine::shuttle::Strategy;
+use pagefence_models::isolated::{self, Worker};
 use pagefence_models::races::{Effort, jobs};
 use pagefence_models::{Ending, Engine, Job, Report, all};
 
@@ -24,14 +25,22 @@ fn main() {
     if std::env::args().any(|word| word == "--test") {
         return;
     }
-    // A panic is how a run ends.
-    std::panic::set_hook(Box::new(|_| {}));
+    if std::env::args().any(|word| word == WORKER) {
+        std::process::exit(isolated::worker());
+    }
     rates();
     faults();
 }
 
+/// What makes this program a worker.
+const WORKER: &str = "worker";
+
+/// Runs a job in a process of its own: an engine leaves things behind that slow the next one down.
 fn run(job: &Job) -> Report {
-    job.run(None).unwrap_or_else(|error| panic!("{error}"))
+    let program = std::env::current_exe().unwrap_or_else(|error| panic!("{error}"));
+    let report = isolated::run(job, &Worker { program: &program, arguments: &[WORKER] }, None);
+    assert!(!matches!(report.ending, Ending::Failed(_)), "{:?}", report.ending);
+    report
 }
 
 /// Executions a second on the reference, median of the slices and of the whole cells of each model.
