@@ -28,6 +28,8 @@
 //!
 //! # What is abstracted away
 //!
+//! * Loom leaves out schedules that differ only in the order of accesses to shared cells that commute. What the oracle hears is no
+//!   access, so of two orders of events with no conflicting access between them it tries one. Shuttle tries both.
 //! * The content of a metadata row is read and written as one thing, so a row is never seen half written, and polling it for a
 //!   room counts as having seen the write behind it.
 //! * Queues between threads are locked queues, as the engine's are.

@@ -311,36 +311,6 @@ impl Cell<Local> {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn clients_disturb_nothing_and_everything_else_does() {
-        let none = Suffered::default();
-        let disturbing = [
-            Suffered { losses: 1, ..none },
-            Suffered { transfer_errors: 1, ..none },
-            Suffered { transfer_timeouts: 1, ..none },
-            Suffered { kills: 1, ..none },
-        ];
-        assert!(disturbing.into_iter().all(Suffered::disturbed));
-        assert!(!none.disturbed() && !Suffered { aborts: 1, disconnects: 1, ..none }.disturbed());
-    }
-
-    #[test]
-    fn faults_among_threads_count_as_suffered() {
-        let mut cell = Cell::<Local>::new(&crate::library::scope("abort").expect("it is shipped"));
-        let shift = |actor| Shift { actor, turns: 1 };
-        cell.disturbed_by(&[shift(Actor::PrefillScheduler), shift(Actor::Abort(0))]);
-        assert_eq!(cell.suffered, Suffered::default());
-        let strikes = [Actor::Loss, Actor::Heartbeat, Actor::Heartbeat, Actor::TransferError, Actor::TransferTimeout];
-        cell.disturbed_by(&strikes.map(shift));
-        let expected = Suffered { losses: 3, transfer_errors: 1, transfer_timeouts: 1, ..Suffered::default() };
-        assert_eq!(cell.suffered, expected);
-    }
-}
-
 /// The listener at the end of `lane` takes its oldest message.
 fn deliver<P: Platform, T: Probe>(lane: Lane, ctx: &mut Ctx<'_, P, T>) -> bool {
     match lane {
@@ -437,5 +407,35 @@ pub(super) fn lose<P: Platform, T: Probe>(lane: Lane, ctx: &mut Ctx<'_, P, T>) {
                 ctx.emit(Site::LandAux, Event::Settle { op: message.op });
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_disturb_nothing_and_everything_else_does() {
+        let none = Suffered::default();
+        let disturbing = [
+            Suffered { losses: 1, ..none },
+            Suffered { transfer_errors: 1, ..none },
+            Suffered { transfer_timeouts: 1, ..none },
+            Suffered { kills: 1, ..none },
+        ];
+        assert!(disturbing.into_iter().all(Suffered::disturbed));
+        assert!(!none.disturbed() && !Suffered { aborts: 1, disconnects: 1, ..none }.disturbed());
+    }
+
+    #[test]
+    fn faults_among_threads_count_as_suffered() {
+        let mut cell = Cell::<Local>::new(&crate::library::scope("abort").expect("it is shipped"));
+        let shift = |actor| Shift { actor, turns: 1 };
+        cell.disturbed_by(&[shift(Actor::PrefillScheduler), shift(Actor::Abort(0))]);
+        assert_eq!(cell.suffered, Suffered::default());
+        let strikes = [Actor::Loss, Actor::Heartbeat, Actor::Heartbeat, Actor::TransferError, Actor::TransferTimeout];
+        cell.disturbed_by(&strikes.map(shift));
+        let expected = Suffered { losses: 3, transfer_errors: 1, transfer_timeouts: 1, ..Suffered::default() };
+        assert_eq!(cell.suffered, expected);
     }
 }
