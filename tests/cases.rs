@@ -5,13 +5,20 @@ use pagefence::cell::Profile;
 
 #[test]
 fn every_script_shows_its_violation_on_the_first_profile_that_has_it() {
+    let mut shown_by_threads_alone = 0;
     for case in Suite::shipped().cases() {
-        let profile = Case::profile(&case.found[0]).unwrap();
+        let Some(first) = case.found.first() else {
+            assert!(case.races.iter().any(|race| race.schedule.is_some()), "{} shows nothing", case.id);
+            shown_by_threads_alone += 1;
+            continue;
+        };
+        let profile = Case::profile(first).unwrap();
         for scope in case.scopes().unwrap() {
             let shown = case.script_shows(&profile, &scope);
             assert_eq!(shown, Some(true), "{} on {} in {}", case.id, profile.name, scope.name);
         }
     }
+    assert_eq!(shown_by_threads_alone, 2, "M07 and M08");
 }
 
 #[test]
