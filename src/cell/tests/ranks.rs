@@ -1,6 +1,6 @@
 //! Two ranks on a side: who must say what before something happens.
 
-use super::kit::{Bench, WORKER, land, newest, oldest, preset, scope, without};
+use super::kit::{Bench, WORKER, land, newest, oldest, preset, reference, scope, without};
 use crate::cell::{DecodeStage, Lane, Poll, PrefillStage, Step, Switch, Switches};
 use crate::lifetime::Kind;
 use crate::platform::Shared;
@@ -157,4 +157,20 @@ fn a_worker_does_not_wait_for_a_write_that_took_the_name_of_one_of_its_own() {
     assert_eq!(names, [0, 1, 2], "the row of rank 0, and two writes of rank 1");
     bench.take([land(0)]);
     assert!(bench.enabled(WORKER));
+}
+
+#[test]
+fn each_prefill_rank_acknowledges_for_itself() {
+    let two = "prefill_ranks = 2\nfaults = { aborts = 1 }\ntimers = { release = 1 }";
+    let mut bench = Bench::new(reference(), scope(two));
+    bench.take([Step::Submit, Step::Prefill, Step::Decode, to_prefill(0, 0), to_prefill(0, 1), Step::Abort(0)]);
+    bench.take([Step::Decode, to_prefill(0, 0), to_prefill(0, 1)]);
+    let mut counted = Vec::new();
+    for rank in [1, 0] {
+        while bench.enabled(to_decode(rank, 0)) {
+            bench.take([to_decode(rank, 0)]);
+        }
+        counted.push(bench.acks(0));
+    }
+    assert_eq!(counted, [1, 2]);
 }

@@ -21,7 +21,7 @@ fn a_request_gets_a_page_when_its_next_token_starts_one() {
 
 #[test]
 fn only_requests_that_run_need_room_to_grow() {
-    let two = "decode_pages = 4\nrequests = [{ prompt = 4, max_new = 3 }, { prompt = 2, max_new = 1 }]";
+    let two = "decode_pages = 5\nrequests = [{ prompt = 4, max_new = 3 }, { prompt = 3, max_new = 1 }]";
     let mut bench = Bench::new(newest(), scope(two));
     bench.take([Step::Submit, Step::Submit, Step::Prefill, Step::Decode]);
     bench.take([HANDSHAKE[3], HANDSHAKE[3], Step::Prefill, WORKER, land(0), WORKER, land(0), WORKER, TO_DECODE]);

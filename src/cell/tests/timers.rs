@@ -120,6 +120,13 @@ fn what_is_held_for_a_dead_peer_is_quarantined_and_no_leak() {
     assert_eq!(bench.drain(), []);
 }
 
+/// What would be violated if nothing moved any more.
+fn at_rest(bench: &Bench) -> Vec<Kind> {
+    let mut found = Vec::new();
+    bench.state.cell.judge_quiet(&bench.state.oracle, false, &mut found);
+    found.into_iter().map(|violation| violation.kind).collect()
+}
+
 #[test]
 fn a_missing_room_is_a_crash_and_the_scheduler_stops_at_once() {
     let mut bench =
@@ -128,6 +135,7 @@ fn a_missing_room_is_a_crash_and_the_scheduler_stops_at_once() {
     bench.prefill_rank(0).update_status(bench.key(0), Poll::Success, bench.serving.config());
     bench.take([Step::Prefill]);
     assert_eq!(bench.lines(), ["PrefillPollState: node 0 crashes over A"]);
+    assert_eq!(at_rest(&bench), [], "what stands still because of a crash is no news");
     assert_eq!(bench.found, [Kind::Crash]);
     assert!(!bench.enabled(Step::Prefill));
 }
@@ -156,4 +164,5 @@ fn a_crash_in_decodes_transfer_queue_takes_no_decode_step() {
     assert_eq!(bench.decode_stage(0), Some(DecodeStage::Running));
     bench.take([Step::Decode]);
     assert_eq!(bench.lines(), ["CheckStatus: node 16 crashes over B"]);
+    assert_eq!(at_rest(&bench), [], "what stands still because of a crash is no news");
 }
