@@ -91,7 +91,7 @@ pub fn explained(findings: &[Finding], known: &[Option<Known>]) -> Table {
 }
 
 /// Findings, one a row.
-pub fn findings(findings: &[Finding]) -> Table {
+pub fn findings<'a>(findings: impl IntoIterator<Item = &'a Finding>) -> Table {
     let mut table = Table::new("", ["kind", "started", "released", "broke", "steps", "times", "found by", "scope"]);
     for finding in findings {
         let words = &finding.signature;

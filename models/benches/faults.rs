@@ -19,8 +19,6 @@ const MOST: u64 = 20_000;
 /// A median is of so many runs, each with a seed of its own.
 const SEEDS: u64 = 3;
 
-const LOOM: Engine = Engine::Loom { preemptions: Some(3) };
-
 fn main() {
     if std::env::args().any(|word| word == "--test") {
         return;
@@ -54,7 +52,7 @@ fn rates() {
             };
             median(slices.iter().map(rate).collect())
         };
-        let (loom, small) = (rate(&model.slices, LOOM), rate(&model.slices, Engine::Shuttle));
+        let (loom, small) = (rate(&model.slices, Engine::LOOM), rate(&model.slices, Engine::Shuttle));
         let whole = rate(&model.wholes, Engine::Shuttle);
         println!("| `{}` | {loom:.0}/s | {small:.0}/s | {whole:.0}/s |", model.name);
     }
@@ -76,7 +74,7 @@ fn job(model: &str, slice: &str, engine: Engine) -> Job {
 
 /// Executions and time until each race is found on its first profile, by each engine.
 fn faults() {
-    let engines: Vec<Engine> = std::iter::once(LOOM).chain(Strategy::PORTFOLIO.map(Engine::Only)).collect();
+    let engines: Vec<Engine> = std::iter::once(Engine::LOOM).chain(Strategy::PORTFOLIO.map(Engine::Only)).collect();
     println!("| case | place | profile | loom | pct3 | pct5 | urw | random |\n|---|---|---|---|---|---|---|---|");
     let suite = Suite::shipped();
     let trials = suite.trials(|_| true).unwrap_or_else(|error| panic!("{error}"));
@@ -99,7 +97,7 @@ fn cell(trial: &Trial<'_>, engine: Engine) -> String {
     // Loom takes no seed.
     let seeds = if loom { 0..1 } else { 0..SEEDS };
     let mut took = Vec::new();
-    for seed in seeds.clone() {
+    for seed in seeds {
         let made = jobs(trial, &Effort { seed, found: MOST, held: MOST }).unwrap_or_else(|error| panic!("{error}"));
         let fits = |job: &&Job| matches!(job.engine, Engine::Loom { .. }) == loom;
         let Some(job) = made.iter().find(fits) else { return "-".to_owned() };

@@ -93,7 +93,7 @@ fn same(violations: &[Violation], signature: Signature) -> Option<Violation> {
 pub fn replay(finding: &Finding, switches: Switches) -> Result<Replayed, ReplayError> {
     let threads = finding.threads.as_ref().ok_or(ReplayError::NoThreads)?;
     let (model, slice) = (threads.model.clone(), threads.slice.clone());
-    let Some(known) = model::find(&model).and_then(|found| found.slice(&slice)) else {
+    let Some(known) = model::slice(&model, &slice) else {
         return Err(ReplayError::NoSlice { model, slice });
     };
     if known.shifts != threads.shifts || known.lead_up != finding.script || known.scope != finding.scope {
@@ -112,8 +112,7 @@ pub fn replay(finding: &Finding, switches: Switches) -> Result<Replayed, ReplayE
         format!("{} switches between threads", threads.schedule.switches()),
     ];
     let same = same(&followed.violations, signature);
-    let words = |violation: &Violation| Words::try_from(Signature::from(violation)).ok();
-    let others = followed.violations.iter().filter_map(words).filter(|words| *words != finding.signature);
+    let others = followed.violations.iter().filter_map(Words::of).filter(|words| *words != finding.signature);
     Ok(Replayed {
         others: others.collect(),
         diverges: divergence(&threads.schedule, &followed.schedule),

@@ -8,8 +8,8 @@ use crate::record;
 use crate::stage::Stage;
 use pagefence::cases::Pattern;
 use pagefence::cell::Profile;
-use pagefence::explore::{Schedule, Signature, Words, mix};
-use pagefence::lifetime::{Event, Kind, Label, Spans, Violation};
+use pagefence::explore::{Schedule, Words, mix};
+use pagefence::lifetime::{Event, Kind, Label, Violation};
 use serde::{Deserialize, Serialize};
 use std::any::Any;
 use std::fmt;
@@ -36,6 +36,9 @@ pub enum Engine {
 }
 
 impl Engine {
+    /// Loom with the bound that a pass needs: with less, plain races were seen to be missed.
+    pub const LOOM: Self = Self::Loom { preemptions: Some(3) };
+
     /// What found it, in a word.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -209,9 +212,7 @@ impl Bench {
         for violation in violations {
             self.meet(&mut tally, violation, false);
         }
-        let words = |violation: &Violation| Words::try_from(Signature::from(violation)).ok();
-        let wanted = |pattern: &Pattern| violations.iter().filter_map(words).any(|words| pattern.matches(&words));
-        let found = self.job.until.as_ref().is_some_and(wanted);
+        let found = self.job.until.as_ref().is_some_and(|until| until.is_among(violations));
         drop(tally);
         let ending = if found {
             Ending::Found
@@ -225,7 +226,7 @@ impl Bench {
     }
 
     fn meet(&self, tally: &mut Tally, violation: &Violation, unordered: bool) {
-        let Ok(signature) = Words::try_from(Signature::from(violation)) else { return };
+        let Some(signature) = Words::of(violation) else { return };
         match tally.met.iter_mut().find(|met| met.signature == signature) {
             Some(met) => met.count += 1,
             None => tally.met.push(Met {
@@ -247,8 +248,8 @@ impl Job {
     /// # Errors
     /// When there is none.
     pub fn slice(&self) -> Result<&'static Slice, JobError> {
-        let found = model::find(&self.model).and_then(|model| model.slice(&self.slice));
-        found.ok_or_else(|| JobError::NoSlice { model: self.model.clone(), slice: self.slice.clone() })
+        model::slice(&self.model, &self.slice)
+            .ok_or_else(|| JobError::NoSlice { model: self.model.clone(), slice: self.slice.clone() })
     }
 
     /// Runs it on this thread. An engine that aborts takes the process down; [`isolated`](crate::isolated) keeps others
@@ -356,16 +357,5 @@ fn unordered() -> Option<Violation> {
         }
         _ => return None,
     };
-    Some(Violation {
-        kind: Kind::TornRead,
-        place: slots,
-        slots: Spans::new(),
-        cells: 0,
-        life,
-        other: None,
-        op,
-        started: None,
-        released: None,
-        broke: Label::from(*site),
-    })
+    Some(Violation { place: slots, op, ..Violation::bare(Kind::TornRead, life, Label::from(*site)) })
 }

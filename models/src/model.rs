@@ -96,3 +96,9 @@ pub fn all() -> &'static [Model] {
 pub fn find(name: &str) -> Option<&'static Model> {
     all().iter().find(|model| model.name == name)
 }
+
+/// The slice or whole cell called `slice` of the model called `model`.
+#[must_use]
+pub fn slice(model: &str, slice: &str) -> Option<&'static Slice> {
+    find(model)?.slice(slice)
+}

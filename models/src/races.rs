@@ -6,7 +6,7 @@ use crate::model::{self, Slice};
 use crate::shrink::follow_on;
 use pagefence::cases::{Case, Expected, Pattern, Race, Row, Trial, Verdict};
 use pagefence::cell::Profile;
-use pagefence::explore::{Schedule, Signature, Words};
+use pagefence::explore::Schedule;
 
 /// How much is tried.
 #[derive(Clone, Copy, Debug)]
@@ -19,9 +19,6 @@ pub struct Effort {
     pub held: u64,
 }
 
-/// The preemptions that loom may take: with fewer, plain races were seen to be missed.
-const LOOM: Engine = Engine::Loom { preemptions: Some(3) };
-
 /// The jobs of a trial: a slice is tried by loom and by shuttle, a whole cell by shuttle.
 ///
 /// # Errors
@@ -29,7 +26,7 @@ const LOOM: Engine = Engine::Loom { preemptions: Some(3) };
 pub fn jobs(trial: &Trial<'_>, effort: &Effort) -> Result<Vec<Job>, JobError> {
     let (model, slice) = place(trial.race)?;
     let is_whole = model::find(model).is_some_and(|model| model.wholes.iter().any(|whole| whole.name == slice.name));
-    let engines = if is_whole { &[Engine::Shuttle][..] } else { &[LOOM, Engine::Shuttle] };
+    let engines = if is_whole { &[Engine::Shuttle][..] } else { &[Engine::LOOM, Engine::Shuttle] };
     let job = |engine: &Engine| Job {
         model: model.to_owned(),
         slice: slice.name.clone(),
@@ -45,9 +42,8 @@ pub fn jobs(trial: &Trial<'_>, effort: &Effort) -> Result<Vec<Job>, JobError> {
 
 fn place(race: &Race) -> Result<(&str, &'static Slice), JobError> {
     let (model, slice) = race.model_and_slice().unwrap_or((&race.place, ""));
-    let known = model::find(model).and_then(|found| found.slice(slice));
     let unknown = || JobError::NoSlice { model: model.to_owned(), slice: slice.to_owned() };
-    Ok((model, known.ok_or_else(unknown)?))
+    Ok((model, model::slice(model, slice).ok_or_else(unknown)?))
 }
 
 /// What the reports of a trial's [`jobs`] came to.
@@ -93,9 +89,5 @@ fn met<'a>(report: &'a Report, pattern: &Pattern) -> Option<&'a Met> {
 pub fn schedule_shows(case: &Case, race: &Race, profile: &Profile) -> Result<Option<bool>, JobError> {
     let stage = place(race)?.1.stage(profile.switches);
     let followed = race.schedule.as_ref().and_then(|stretches| follow_on(&stage, &Schedule::from(stretches)));
-    let words = followed.map(|followed| {
-        let mut words = followed.violations.iter().filter_map(|found| Words::try_from(Signature::from(found)).ok());
-        words.any(|words| race.pattern(case).matches(&words))
-    });
-    Ok(words)
+    Ok(followed.map(|followed| race.pattern(case).is_among(&followed.violations)))
 }

@@ -11,8 +11,6 @@ use pagefence_models::isolated::{Worker, run_all};
 use pagefence_models::{Ending, Engine, Met, Report, all};
 use std::path::Path;
 
-const LOOM: Engine = Engine::Loom { preemptions: Some(3) };
-
 /// A finding of the newest version, from shuttle.
 fn finding() -> Finding {
     let job = job(
@@ -30,7 +28,7 @@ fn finding() -> Finding {
 #[test]
 fn both_engines_see_a_completion_that_comes_before_the_bytes_on_every_profile() {
     for name in ["sglang-0.5.11", "sglang-0.5.23", "reference"] {
-        let jobs = [LOOM, Engine::Shuttle].map(|engine| {
+        let jobs = [Engine::LOOM, Engine::Shuttle].map(|engine| {
             job("transfer/completion-before-bytes", profile(name), engine, 40_000, Some(Pattern::of(Kind::StaleRead)))
         });
         for report in run(&jobs) {
@@ -42,7 +40,7 @@ fn both_engines_see_a_completion_that_comes_before_the_bytes_on_every_profile() 
 
 #[test]
 fn loom_sees_two_accesses_that_nothing_orders() {
-    let job = job("transfer/completion-before-bytes", profile("reference"), LOOM, u64::MAX, None);
+    let job = job("transfer/completion-before-bytes", profile("reference"), Engine::LOOM, u64::MAX, None);
     let report: &Report = &run(&[job])[0];
     assert_eq!(report.ending, Ending::Found);
     assert!(report.met.iter().any(|met| met.unordered), "{:?}", report.met);
@@ -50,7 +48,7 @@ fn loom_sees_two_accesses_that_nothing_orders() {
 
 #[test]
 fn a_budget_that_ends_first_is_no_exhaustion() {
-    for engine in [LOOM, Engine::Shuttle, Engine::Dfs] {
+    for engine in [Engine::LOOM, Engine::Shuttle, Engine::Dfs] {
         let report = &run(&[job("release/success-meets-abort", profile("reference"), engine, 50, None)])[0];
         assert_eq!((&report.ending, report.executions), (&Ending::Truncated, 50), "{engine:?}");
     }

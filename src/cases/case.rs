@@ -3,7 +3,7 @@
 use super::pattern::{Pattern, names};
 use super::race::Race;
 use crate::cell::{Config, Producer, Profile, Scope, Site, Step};
-use crate::explore::{DRAIN_BOUND, Finding, Serving, Signature, Tail, Words, replay};
+use crate::explore::{DRAIN_BOUND, Finding, Serving, Tail, replay};
 use crate::input::InputError;
 use crate::library;
 use serde::{Deserialize, Serialize};
@@ -131,8 +131,7 @@ impl Case {
         let serving = Serving::new(Config { switches: profile.switches, scope: scope.clone() });
         let mut shown = false;
         replay(&serving, &self.script, Tail::Drain { bound: DRAIN_BOUND }, |moment| {
-            let mut found = moment.violations().iter().filter_map(|found| Words::try_from(Signature::from(found)).ok());
-            shown |= found.any(|words| self.violation.matches(&words));
+            shown |= self.violation.is_among(moment.violations());
             ControlFlow::Continue(())
         });
         Some(shown)

@@ -2,7 +2,7 @@
 
 use crate::cell::Site;
 use crate::explore::Words;
-use crate::lifetime::Kind;
+use crate::lifetime::{Kind, Violation};
 use serde::{Deserialize, Serialize};
 
 /// A set of signatures. A list that is empty allows everything, so that a case can name a consequence (`stale-read`)
@@ -34,6 +34,12 @@ impl Pattern {
     #[must_use]
     pub fn of(kind: Kind) -> Self {
         Self { kinds: vec![kind], ..Self::default() }
+    }
+
+    /// Whether one of these is among `violations`.
+    #[must_use]
+    pub fn is_among(&self, violations: &[Violation]) -> bool {
+        violations.iter().filter_map(Words::of).any(|words| self.matches(&words))
     }
 
     /// Whether a finding that was made in `scope` is one of these.

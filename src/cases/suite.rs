@@ -120,7 +120,7 @@ mod tests {
     use crate::cell::Profile;
     use crate::explore::{Found, Words};
     use crate::library;
-    use crate::lifetime::{Label, Life, Spans, Violation};
+    use crate::lifetime::{Label, Life, Violation};
     use std::path::Path;
 
     #[test]
@@ -159,18 +159,7 @@ mod tests {
     /// A finding as far as a suite looks at it.
     fn finding(words: &str, scope: &str, profile: Profile) -> Finding {
         let signature: Words = serde_json::from_str(words).unwrap();
-        let violation = Violation {
-            kind: signature.kind,
-            place: None,
-            slots: Spans::new(),
-            cells: 0,
-            life: Life::first(0),
-            other: None,
-            op: None,
-            started: None,
-            released: None,
-            broke: Label::from(signature.broke),
-        };
+        let violation = Violation::bare(signature.kind, Life::first(0), Label::from(signature.broke));
         let (signature, steps) = (signature.into(), Vec::new());
         let found = Found { signature, violation, steps, at_rest: false, walk: None, count: 1 };
         Finding::new(&found, profile, library::scope(scope).unwrap(), "swarm", 0).unwrap()

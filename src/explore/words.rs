@@ -24,6 +24,14 @@ pub struct Words {
     pub broke: Site,
 }
 
+impl Words {
+    /// The signature of a violation by name; nothing if it is another protocol's.
+    #[must_use]
+    pub fn of(violation: &Violation) -> Option<Self> {
+        Signature::from(violation).try_into().ok()
+    }
+}
+
 impl TryFrom<Signature> for Words {
     type Error = Label;
 

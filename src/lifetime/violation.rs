@@ -150,3 +150,22 @@ pub struct Violation {
     /// The step in which it broke.
     pub broke: Label,
 }
+
+impl Violation {
+    /// A violation of which nothing but this is known.
+    #[must_use]
+    pub fn bare(kind: Kind, life: Life, broke: Label) -> Self {
+        Self {
+            kind,
+            place: None,
+            slots: Spans::new(),
+            cells: 0,
+            life,
+            other: None,
+            op: None,
+            started: None,
+            released: None,
+            broke,
+        }
+    }
+}

@@ -1,7 +1,7 @@
 //! Protocols drawn by hand: a graph whose nodes are numbers.
 
 use pagefence::explore::{Protocol, Quiet, StepClass};
-use pagefence::lifetime::{Kind, Label, Life, Spans, Violation};
+use pagefence::lifetime::{Kind, Label, Life, Violation};
 
 /// One step: from a node to a node, and what it violates.
 #[derive(Clone, Copy, Debug)]
@@ -45,18 +45,7 @@ impl Graph {
 }
 
 fn violation(kind: Kind, broke: u32) -> Violation {
-    Violation {
-        kind,
-        place: None,
-        slots: Spans::new(),
-        cells: 0,
-        life: Life::first(0),
-        other: None,
-        op: None,
-        started: None,
-        released: None,
-        broke: Label(broke),
-    }
+    Violation::bare(kind, Life::first(0), Label(broke))
 }
 
 impl Protocol for Graph {

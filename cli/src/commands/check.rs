@@ -53,7 +53,7 @@ pub fn run(args: &CheckArgs, console: &mut Console) -> Result<Outcome> {
 
     let suite = Suite::shipped();
     let rows = matrix::run(&suite, |_| true, seed, jobs)?;
-    let unexpected = unexpected(&rows);
+    let unexpected = unexpected(&rows)?;
     for timeline in &unexpected {
         console.line("")?;
         console.timeline(timeline)?;
@@ -116,16 +116,15 @@ fn pairs() -> Vec<(Profile, Scope)> {
 }
 
 /// The timelines of what cases say must not be found.
-fn unexpected(rows: &[Row]) -> Vec<Timeline> {
+fn unexpected(rows: &[Row]) -> Result<Vec<Timeline>> {
     let unexpected = rows.iter().filter(|row| row.verdict == Verdict::Unexpected);
-    let tell = |finding: &Finding| match replay(finding, finding.profile.switches) {
-        Ok(raced) => raced.timeline,
-        // It takes no threads to see it.
-        Err(_) => {
-            let small = finding.minimise();
-            let small = small.as_ref().unwrap_or(finding);
-            small.story(&small.profile, None)
+    let tell = |finding: &Finding| {
+        if finding.threads.is_some() {
+            return Ok(replay(finding, finding.profile.switches)?.timeline);
         }
+        let small = finding.minimise();
+        let small = small.as_ref().unwrap_or(finding);
+        Ok(small.story(&small.profile, None))
     };
     unexpected.filter_map(|row| row.finding.as_deref()).map(tell).collect()
 }
@@ -157,7 +156,7 @@ fn draw(
 
 /// What is new, one a row.
 fn findings(survey: &Survey) -> Table {
-    view::findings(&survey.news.iter().map(|news| news.finding.clone()).collect::<Vec<_>>())
+    view::findings(survey.news.iter().map(|news| &news.finding))
 }
 
 /// How far the hunt came, and what it met.
@@ -216,7 +215,7 @@ mod tests {
         let options =
             CheckOptions { seed: 1, jobs: 1, states: 50_000, reference_states: 50_000, walks: 64, stop: None };
         let rows = wrong_case().check(|_| true, &options, |_| {}).unwrap();
-        let timelines = unexpected(&rows);
+        let timelines = unexpected(&rows).unwrap();
         assert_eq!(timelines.len(), 1);
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("check.html");

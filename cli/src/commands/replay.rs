@@ -36,7 +36,7 @@ pub fn run(args: &ReplayArgs, console: &mut Console) -> Result<Outcome> {
     let again = finding.reproduce(profile.switches);
     let timeline = finding.story(&profile, Some(&args.file));
     let verdict = verdict(&finding, &profile, &again);
-    let others: Vec<Words> = again.others.iter().filter_map(words).collect();
+    let others: Vec<Words> = again.others.iter().filter_map(Words::of).collect();
     console
         .line(format!("replay: seed {}, profile {}, scope {}", finding.found.seed, profile.name, finding.scope.name))?;
     console.timeline(&timeline)?;
@@ -69,10 +69,6 @@ pub fn run(args: &ReplayArgs, console: &mut Console) -> Result<Outcome> {
     };
     console.json(&report)?;
     Ok(Outcome::found(broken))
-}
-
-fn words(violation: &pagefence::lifetime::Violation) -> Option<Words> {
-    Words::try_from(pagefence::explore::Signature::from(violation)).ok()
 }
 
 /// The finding's own profile, or another, with settings on top.

@@ -1,15 +1,9 @@
 //! Faults: each is on offer where it can strike, as often as the scope says, and only what the network or a machine did
 //! excuses a wait.
 
-use super::kit::{Bench, HANDSHAKE, TO_PREFILL, WORKER, land, newest, plus, reference, scope, without};
-use crate::cell::{DecodeStage, Lane, PrefillHealth, Probe, Site, Step, Switch};
-use crate::lifetime::{Event, Kind};
-
-struct Deaf;
-
-impl Probe for Deaf {
-    fn emit(&mut self, _: Site, _: &Event) {}
-}
+use super::kit::{Bench, Deaf, HANDSHAKE, TO_PREFILL, WORKER, land, newest, plus, reference, scope, without};
+use crate::cell::{DecodeStage, Lane, PrefillHealth, Step, Switch};
+use crate::lifetime::Kind;
 
 /// Whether the cell itself allows a step: [`Bench::enabled`] asks what it offers, which leaves out what no budget is for.
 fn allows(bench: &Bench, step: Step) -> bool {

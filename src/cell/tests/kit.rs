@@ -2,7 +2,7 @@
 
 use crate::cell::{
     Chunk, Client, Config, DecodeRequest, DecodeShared, DecodeStage, Lane, Leg, Poll, PrefillRequest, PrefillShared,
-    PrefillStage, Profile, RoomKey, RowContent, Scope, Site, Step, Switch, Switches, Transfer,
+    PrefillStage, Probe, Profile, RoomKey, RowContent, Scope, Site, Step, Switch, Switches, Transfer,
 };
 use crate::explore::{Protocol, Serving, ServingState, Walker};
 use crate::lifetime::{Answer, Arena, Cells, Event, Kind, Place, Slots, Spans, Verdict};
@@ -58,6 +58,13 @@ pub(super) fn oldest() -> Switches {
 /// The strictest design.
 pub(super) fn reference() -> Switches {
     Profile::reference().switches
+}
+
+/// Hears nothing.
+pub(super) struct Deaf;
+
+impl Probe for Deaf {
+    fn emit(&mut self, _: Site, _: &Event) {}
 }
 
 /// A cell and what has been heard from it.

@@ -1,8 +1,8 @@
 //! What the memory behind the slots sees: every access that the oracle hears, and what devices move, slot by slot.
 
-use super::kit::{HANDSHAKE, TO_DECODE, WORKER, land, newest, scope};
-use crate::cell::{Cell, Config, Probe, Site, Step, decode_node, place, prefill_node};
-use crate::lifetime::{Arena, Event, Span};
+use super::kit::{Deaf, HANDSHAKE, TO_DECODE, WORKER, land, newest, scope};
+use crate::cell::{Cell, Config, Step, decode_node, place, prefill_node};
+use crate::lifetime::{Arena, Span};
 use crate::platform::{Local, LocalCell, Memory, NoLock, Platform, State};
 use std::hash::{Hash, Hasher};
 use std::sync::Mutex;
@@ -63,12 +63,6 @@ impl Hash for Diary {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         self.0.hash(hasher);
     }
-}
-
-struct Deaf;
-
-impl Probe for Deaf {
-    fn emit(&mut self, _: Site, _: &Event) {}
 }
 
 #[test]

@@ -72,18 +72,7 @@ impl Bench {
 
 /// A violation of which nothing but this is known; tests fill in the rest.
 pub(super) fn bare(kind: Kind, life: Life, broke: u32) -> Violation {
-    Violation {
-        kind,
-        place: None,
-        slots: Spans::new(),
-        cells: 0,
-        life,
-        other: None,
-        op: None,
-        started: None,
-        released: None,
-        broke: Label(broke),
-    }
+    Violation::bare(kind, life, Label(broke))
 }
 
 pub(super) fn span(range: Range<u32>) -> Span {
