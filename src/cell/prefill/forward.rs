@@ -75,7 +75,7 @@ impl PrefillScheduler {
         let wanted = ctx.config.scope.pages(end);
         for (held, free) in entry.ranks.iter_mut().zip(&mut self.pools) {
             let missing = wanted - held.pages.as_ref().map_or(0, pool::count);
-            let Some(new) = free.take(missing).filter(|_| missing > 0) else { continue };
+            let Some(new) = free.take(missing) else { continue };
             let pages = held.pages.get_or_insert_with(|| Slots { place: new.place, runs: Spans::new() });
             for &run in &new.runs {
                 push_back(&mut pages.runs, run);
@@ -91,7 +91,7 @@ impl PrefillScheduler {
         for held in &entry.ranks {
             let Some(pages) = &held.pages else { continue };
             let all = ctx.config.cells(pages, end);
-            let cells = Cells { place: all.place, runs: pool::part(&all.runs, start, end - start) };
+            let cells = Cells { place: all.place, runs: pool::part(&all.runs, start, u32::MAX) };
             ctx.emit(Site::PrefillForward, Event::Write { life: Config::life(entry.request), cells });
         }
     }

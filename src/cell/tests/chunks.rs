@@ -59,6 +59,21 @@ fn a_request_that_is_half_done_goes_first() {
 }
 
 #[test]
+fn a_younger_request_that_is_half_done_goes_before_an_older_one() {
+    // The older one is a placeholder that leaves the grammar queue an iteration later.
+    let two = "chunk = 2\nprefill_pages = 9\ndecode_pages = 9
+requests = [{ prompt = 4, rejected = { by = \"grammar-invalid\" } }, { prompt = 4 }]";
+    let mut bench = Bench::new(oldest(), scope(two));
+    bench.take([Step::Submit, Step::Submit, Step::Decode, TO_PREFILL, TO_PREFILL, Step::Prefill]);
+    assert_eq!((bench.prefill_stage(0), bench.at_prefill(1).unwrap().launched), (Some(PrefillStage::Grammar), 2));
+    bench.take([Step::Prefill]);
+    assert_eq!(
+        (bench.prefill_stage(0), bench.prefill_stage(1)),
+        (Some(PrefillStage::Waiting), Some(PrefillStage::Inflight))
+    );
+}
+
+#[test]
 fn a_forward_waits_for_pages() {
     let two = "prefill_pages = 2\nrequests = [{ prompt = 4, max_new = 1 }, { prompt = 2, max_new = 1 }]";
     let mut bench = Bench::new(newest(), scope(two));
@@ -80,6 +95,23 @@ fn the_overlapped_loop_launches_one_forward_ahead() {
     assert!(!bench.enabled(Step::Prefill), "two forwards are launched");
     bench.take([Step::ForwardEnds, Step::Prefill]);
     assert_eq!(bench.at_prefill(0).unwrap().launched, 6);
+}
+
+#[test]
+fn what_is_launched_to_its_end_is_not_launched_again() {
+    let mut bench = Bench::new(newest(), scope("overlap = true"));
+    bench.take(HANDSHAKE).take([Step::Prefill]);
+    assert!(!bench.enabled(Step::Prefill), "its one forward runs");
+}
+
+#[test]
+fn the_overlapped_loop_handles_a_result_after_it_has_launched_the_next_forward() {
+    let mut bench = Bench::new(without(newest(), Switch::EarlySend), scope(OVERLAPPED));
+    bench.take(HANDSHAKE).take([Step::Prefill, Step::ForwardEnds, Step::Prefill]);
+    assert_eq!((bench.at_prefill(0).unwrap().launched, bench.chunks(0)), (4, vec![]));
+    bench.take([Step::Prefill]);
+    assert_eq!(bench.chunks(0), [(0, 2, 2, false)]);
+    assert_eq!(bench.prefill_stage(0), Some(PrefillStage::Forward), "its next forward runs");
 }
 
 #[test]

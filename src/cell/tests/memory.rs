@@ -96,6 +96,15 @@ fn forwards_landings_commits_and_steps_reach_their_slots() {
 }
 
 #[test]
+fn each_arena_has_a_memory_of_its_own_size() {
+    let scope = scope("prefill_pages = 4\ndecode_pages = 5\nmetadata_rows = 3");
+    let world = Cell::<Watching>::new(&scope).world;
+    let slots = |node, arena| world.memory(place(node, arena)).0;
+    assert_eq!([Arena::KvPage, Arena::MetadataRow].map(|arena| slots(prefill_node(0), arena)), [4, 3]);
+    assert_eq!([Arena::KvPage, Arena::MetadataRow].map(|arena| slots(decode_node(0), arena)), [5, 3]);
+}
+
+#[test]
 fn a_world_on_another_platform_has_the_same_contents() {
     let config = Config { switches: newest(), scope: scope("prefill_ranks = 2\ndecode_ranks = 2") };
     let mut cell = Cell::<Local>::new(&config.scope);

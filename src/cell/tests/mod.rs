@@ -12,6 +12,7 @@ mod memory;
 mod pieces;
 mod profiles;
 mod properties;
+mod queues;
 mod ranks;
 mod rejections;
 mod release;

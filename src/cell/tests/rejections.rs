@@ -171,6 +171,25 @@ fn a_prompt_that_is_too_long_is_refused_though_its_result_would_refuse_it_too() 
 }
 
 #[test]
+fn a_prompt_that_is_too_long_too_is_refused_by_the_producer_that_comes_first() {
+    let long = "requests = [{ prompt = 9, max_new = 1, rejected = { by = 'beam-search', legs = 'prefill' } }]";
+    let mut bench = Bench::new(oldest(), scope(&format!("decode_pages = 5\n{long}")));
+    bench.take([Step::Submit, Step::Prefill]);
+    assert_eq!(bench.prefill_stage(0), None, "no placeholder is queued");
+    assert_eq!(bench.legs(0).0, REFUSED);
+}
+
+#[test]
+fn a_refused_result_is_decided_once() {
+    for switches in [newest(), without(newest(), Switch::PrefillAbortAfterForward)] {
+        let mut bench = refused_by("grammar-refuses-token", "prefill", switches);
+        bench.take(HANDSHAKE).take([Step::Prefill]);
+        let decided = bench.heard.iter().filter(|(site, _)| *site == Site::PrefillReject).count();
+        assert_eq!(decided, 1);
+    }
+}
+
+#[test]
 fn with_notify_peer_each_door_tells_the_other_side() {
     let switches = plus(newest(), Switch::NotifyPeer);
     let mut bench = refused_by("session-missing", "prefill", switches);

@@ -42,6 +42,14 @@ fn the_waiting_timer_fails_the_room_and_prefill_is_told() {
 }
 
 #[test]
+fn the_waiting_timer_tells_prefill_in_versions_that_tell_no_other_failure() {
+    let switches = without(newest(), Switch::DeferAllFailures);
+    let mut bench = Bench::new(switches, scope("timers = { waiting = 1, release = 1 }"));
+    bench.take([Step::Submit, Step::Decode, TO_PREFILL, Step::Elapse, Step::Decode]);
+    assert!(bench.enabled(TO_PREFILL), "ABORT");
+}
+
+#[test]
 fn the_waiting_timer_starts_when_pages_are_published() {
     let two = "decode_pages = 2\ntimers = { waiting = 1 }\nrequests = [{ prompt = 4, max_new = 1 }, { prompt = 2, max_new = 1 }]";
     let mut bench = Bench::new(newest(), scope(two));
@@ -137,6 +145,7 @@ fn a_missing_room_is_a_crash_and_the_scheduler_stops_at_once() {
     assert_eq!(bench.lines(), ["PrefillPollState: node 0 crashes over A"]);
     assert_eq!(at_rest(&bench), [], "what stands still because of a crash is no news");
     assert_eq!(bench.found, [Kind::Crash]);
+    assert!(bench.state.cell.prefill.crashed());
     assert!(!bench.enabled(Step::Prefill));
 }
 
