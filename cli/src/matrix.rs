@@ -69,8 +69,8 @@ stopped: the case's own script, replayed with its remedy on, no longer shows it.
 cut short, so that is no proof. variants: on profiles with switches changed, `+ switch`: with its remedy.";
 /// What those of the second mean.
 const RACES: &str = "\
-found l: by loom, s: by shuttle. held: not found, and loom has none left to try of the schedules that it tells apart
-(three preemptions; docs/models.md). not found*: not in as many schedules as were tried.";
+found l: by loom, s: by shuttle. held: not found, and loom has no schedule left to try (three preemptions).
+not found*: not in as many schedules as were tried.";
 
 /// How many cases ran, and whether all are as declared.
 pub fn verdict(rows: &[Row]) -> String {

@@ -23,13 +23,14 @@
 //!   operation on one of them is one sequentially consistent access; a read-modify-write is two.
 //! * Pages and metadata rows are written by a network card and read by a GPU. Here nothing orders their accesses but
 //!   what the protocol does: a completion that the worker saw, a status message, a room's status.
+//! * What a thread does that the oracle hears is a point at which another may come first, and no two such steps commute:
+//!   every order in which the oracle can hear them is tried. To be heard orders nothing else
+//!   ([`Order`](pagefence::platform::Order)).
 //! * The hardware gives this order, and no other: a completion comes after its own write is visible to whoever the completion is
 //!   passed on to. Nothing orders two slices of one write, two writes, or a write and a metadata message.
 //!
 //! # What is abstracted away
 //!
-//! * Loom leaves out schedules that differ only in the order of accesses to shared cells that commute. What the oracle hears is no
-//!   access, so of two orders of events with no conflicting access between them it tries one. Shuttle tries both.
 //! * The content of a metadata row is read and written as one thing, so a row is never seen half written, and polling it for a
 //!   room counts as having seen the write behind it.
 //! * Queues between threads are locked queues, as the engine's are.

@@ -10,8 +10,9 @@ use pagefence_models::races::{Effort, jobs, row, schedule_shows};
 /// Until a fault that must be found counts as missing, and how long one is looked for that must not be found.
 const EFFORT: Effort = Effort { seed: SEED, found: 40_000, held: 3_000 };
 
-/// Cases whose slice is so small that each engine must find them alone.
-const BOTH: [&str; 4] = ["S15", "S27", "M07", "M08"];
+/// Cases whose slice is so small that each engine must find them alone. S31 is lost to loom when to be heard is no access
+/// (`engine::loom::Heard`).
+const BOTH: [&str; 5] = ["S15", "S27", "S31", "M07", "M08"];
 
 #[test]
 fn each_race_of_a_case_is_found_where_it_must_be_and_nowhere_else() {

@@ -115,10 +115,11 @@ impl Balancer {
 
 /// The client sends `request`; the balancer forwards it to both servers at once. A dead prefill refuses the connection.
 pub fn submit<P: Platform, T: Probe>(request: u8, prefill_alive: bool, ctx: &mut Ctx<'_, P, T>) {
+    // Said before anybody can see that the client waits: it may leave at once.
+    ctx.emit(Site::Submit, Event::Begin { life: Config::life(request) });
     ctx.world.balancer.with(|balancer| {
         *balancer.pair_mut(request) = Pair { client: Client::Waiting, prefill: Leg::Open, decode: Leg::Open };
     });
-    ctx.emit(Site::Submit, Event::Begin { life: Config::life(request) });
     ctx.world.net.decode_http.with(|queue| queue.push(Http::New(request)));
     if prefill_alive {
         ctx.world.net.prefill_http.with(|queue| queue.push(Http::New(request)));

@@ -11,7 +11,7 @@ pub struct Access {
     /// The thread: its place in the list of shifts.
     pub thread: u8,
     /// What it reached, the type of a shared cell: `Table<Poll>`; or the step of the protocol that it took: `WorkerPost`.
-    /// Steps are not scheduling points, but where they come among the accesses matters to the oracle.
+    /// A step within an access comes before it, and nothing comes between the two.
     pub did: String,
 }
 

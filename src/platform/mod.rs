@@ -94,8 +94,35 @@ pub trait Platform: 'static {
     type Memory: Memory;
 }
 
+/// The order in which the threads of a run are heard.
+///
+/// What the oracle is told is no access to shared state: it orders nothing, and a schedule that tells it otherwise would
+/// hide the very races it looks for. But which of two threads is heard first decides what it says. A platform that tries
+/// schedules must therefore know that this order is one of the things to try; see [`Order::next`].
+pub trait Order: Send + Sync + 'static {
+    /// Nobody has been heard yet.
+    fn new() -> Self;
+    /// The calling thread is heard next. Another may come first, also where the caller is within an access, unless the
+    /// platform makes an access and what is said within it one. Nothing that a thread did before is ordered by this.
+    fn next(&self);
+}
+
+/// The order of threads that nobody schedules.
+#[derive(Clone, Copy, Debug)]
+pub struct AsItComes;
+
+impl Order for AsItComes {
+    fn new() -> Self {
+        Self
+    }
+
+    fn next(&self) {}
+}
+
 /// A platform with real threads.
 pub trait Threads: Platform {
+    /// The order in which threads are heard.
+    type Order: Order;
     /// Runs every body on a thread of its own and returns when all have ended.
     ///
     /// # Panics

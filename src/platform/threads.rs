@@ -1,6 +1,6 @@
 //! Operating-system threads and `std`'s mutex.
 
-use super::{Lock, Platform, Shared, State, Threads, Unwatched};
+use super::{AsItComes, Lock, Platform, Shared, State, Threads, Unwatched};
 use std::hash::{Hash, Hasher};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -91,6 +91,8 @@ impl Platform for Std {
 }
 
 impl Threads for Std {
+    type Order = AsItComes;
+
     fn run(bodies: Vec<Box<dyn FnOnce() + Send>>) {
         let threads: Vec<_> = bodies.into_iter().map(std::thread::spawn).collect();
         for thread in threads {

@@ -1,13 +1,15 @@
 //! Shuttle: random schedules of large models, and every schedule of small ones. Sequentially consistent.
 
 use super::{lock_over_mutex, shared_over_mutex};
-use pagefence::platform::{Platform, State, Threads, Unwatched};
+use pagefence::platform::{Order, Platform, State, Threads, Unwatched};
 use serde::{Deserialize, Serialize};
 use shuttle::scheduler::{
     DfsScheduler, PctScheduler, RandomScheduler, Schedule, Scheduler, Task, TaskId, UrwRandomScheduler,
 };
 use shuttle::sync::Mutex;
 use shuttle::sync::atomic::{AtomicBool, Ordering};
+use std::cell::Cell;
+use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, PoisonError, TryLockError};
 
 /// The platform of shuttle's threads.
@@ -27,13 +29,45 @@ impl<T> ShuttleCell<T> {
     }
 
     /// Never waits: shuttle runs one thread at a time, and no access is within another.
-    fn lock(&self) -> std::sync::MutexGuard<'_, T> {
+    fn lock(&self) -> Access<'_, T> {
         self.point.load(Ordering::SeqCst);
-        match self.content.try_lock() {
+        let content = match self.content.try_lock() {
             Ok(content) => content,
             Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
             Err(TryLockError::WouldBlock) => unreachable!("an access within an access"),
-        }
+        };
+        WITHIN.set(true);
+        Access(content)
+    }
+}
+
+std::thread_local! {
+    /// Whether the thread that runs is within an access. One for all: shuttle's threads share an operating-system thread,
+    /// and none is interrupted within an access.
+    static WITHIN: Cell<bool> = const { Cell::new(false) };
+}
+
+/// An access, as long as it takes.
+#[derive(Debug)]
+struct Access<'a, T>(std::sync::MutexGuard<'a, T>);
+
+impl<T> Drop for Access<'_, T> {
+    fn drop(&mut self) {
+        WITHIN.set(false);
+    }
+}
+
+impl<T> Deref for Access<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for Access<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        &mut self.0
     }
 }
 
@@ -56,7 +90,24 @@ impl Platform for Shuttle {
     type Memory = Unwatched;
 }
 
+/// A point at which shuttle may let another thread be heard first, except within an access, which has had its own.
+pub struct Point(AtomicBool);
+
+impl Order for Point {
+    fn new() -> Self {
+        Self(AtomicBool::new(false))
+    }
+
+    fn next(&self) {
+        if !WITHIN.get() {
+            self.0.load(Ordering::SeqCst);
+        }
+    }
+}
+
 impl Threads for Shuttle {
+    type Order = Point;
+
     fn run(bodies: Vec<Box<dyn FnOnce() + Send>>) {
         let threads: Vec<_> = bodies.into_iter().map(shuttle::thread::spawn).collect();
         for thread in threads {

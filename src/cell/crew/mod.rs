@@ -24,7 +24,7 @@ use super::site::Site;
 use super::world::{Config, Probe, World};
 use crate::few::{Few, clone_by_field};
 use crate::lifetime::{Event, Label, Oracle, Violation};
-use crate::platform::{Local, Shared, Threads};
+use crate::platform::{Local, Order, Shared, Threads};
 use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -53,7 +53,7 @@ pub struct Worked {
     pub cut_short: bool,
 }
 
-/// The oracle and what it has said. Not a cell of the platform: that would make hearing an event a scheduling point.
+/// The oracle and what it has said. Not a cell of the platform: to be heard orders nothing, see [`Order`].
 struct Judge {
     oracle: Oracle,
     violations: Vec<Violation>,
@@ -78,6 +78,8 @@ struct Stage<P: Threads> {
     ticks: P::Cell<u8>,
     /// Whether there is a clock.
     timed: bool,
+    /// Who is heard next.
+    order: P::Order,
     judge: Mutex<Judge>,
     tools: Mutex<Tools>,
     listener: Option<Listener>,
@@ -109,6 +111,7 @@ struct Ear<'a, P: Threads> {
 
 impl<P: Threads> Probe for Ear<'_, P> {
     fn emit(&mut self, site: Site, event: &Event) {
+        self.stage.order.next();
         if let Some(listener) = &self.stage.listener {
             listener(self.thread, site, event);
         }
@@ -137,6 +140,7 @@ where
         ended: AtomicU8::new(idle),
         ticks: Shared::new(0),
         timed: has(Actor::Clock),
+        order: Order::new(),
         judge: Mutex::new(Judge { oracle: watched.oracle.clone(), violations: Vec::new(), cut_short: false }),
         tools: Mutex::new(Tools { prefill: prefill.clone(), decode: decode.clone(), workers: workers.clone() }),
         listener,

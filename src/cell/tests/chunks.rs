@@ -106,7 +106,8 @@ fn what_is_launched_to_its_end_is_not_launched_again() {
 
 #[test]
 fn the_overlapped_loop_handles_a_result_after_it_has_launched_the_next_forward() {
-    let mut bench = Bench::new(without(newest(), Switch::EarlySend), scope(OVERLAPPED));
+    let two = "overlap = true\nchunk = 2\nrequests = [{ prompt = 4, max_new = 1 }]";
+    let mut bench = Bench::new(without(newest(), Switch::EarlySend), scope(two));
     bench.take(HANDSHAKE).take([Step::Prefill, Step::ForwardEnds, Step::Prefill]);
     assert_eq!((bench.at_prefill(0).unwrap().launched, bench.chunks(0)), (4, vec![]));
     bench.take([Step::Prefill]);
