@@ -13,7 +13,7 @@ pub fn send_chunk<P: Platform, T: Probe>(request: &mut PrefillRequest, end: u32,
     let page_size = ctx.config.scope.page_size;
     let start = request.sent;
     let end = if last { end } else { end / page_size * page_size };
-    if end < start || (end == start && !last) {
+    if end == start && !last {
         return;
     }
     let offset = start / page_size;

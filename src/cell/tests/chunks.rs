@@ -1,7 +1,7 @@
 //! Chunked prefill: offsets, partial pages, and what is sent when.
 
 use super::kit::{Bench, HANDSHAKE, TO_PREFILL, WORKER, land, newest, oldest, scope, without};
-use crate::cell::{PrefillStage, Step, Switch};
+use crate::cell::{Poll, PrefillStage, Step, Switch};
 use crate::platform::Shared;
 
 const CHUNKED: &str = "chunk = 2\nrequests = [{ prompt = 5, max_new = 1 }]";
@@ -40,6 +40,34 @@ fn only_the_last_chunk_ends_the_room() {
         bench.prefill_rank(0).infos.with(|infos| infos.get(bench.key(0)).is_some()),
         "the destination is needed for the next chunk"
     );
+    bench.take([Step::Prefill, WORKER, land(0), WORKER, Step::Prefill, WORKER, land(0), WORKER, land(0), WORKER]);
+    assert_eq!(bench.prefill_room(0), Some(Poll::Success));
+    let known = |bench: &Bench| bench.prefill_rank(0).infos.with(|infos| infos.get(bench.key(0)).is_some());
+    assert!(!known(&bench), "and not after the last one");
+}
+
+#[test]
+fn a_counter_that_is_back_at_zero_is_dropped() {
+    let bench = Bench::new(newest(), scope(""));
+    let (shared, key) = (bench.prefill_rank(0), bench.key(0));
+    let counted = || shared.outstanding.with(|outstanding| outstanding.get(key).copied());
+    shared.count(key, 1);
+    assert_eq!(counted(), Some(1));
+    shared.count(key, -1);
+    assert_eq!(counted(), None);
+}
+
+#[test]
+fn a_destination_is_kept_while_a_chunk_is_in_a_workers_hands() {
+    for (in_hand, kept) in [(1, true), (0, false)] {
+        let mut bench = Bench::new(newest(), scope(""));
+        bench.take(HANDSHAKE);
+        let (shared, key) = (bench.prefill_rank(0), bench.key(0));
+        shared.count(key, in_hand);
+        shared.update_status(key, Poll::Failed, bench.serving.config());
+        shared.tear_down(key, true);
+        assert_eq!(shared.infos.with(|infos| infos.get(key).is_some()), kept, "{in_hand} in hand");
+    }
 }
 
 #[test]
@@ -123,6 +151,15 @@ fn with_early_send_a_chunk_is_queued_while_its_forward_runs() {
     let mut bench = Bench::new(without(newest(), Switch::EarlySend), scope(OVERLAPPED));
     bench.take(HANDSHAKE).take([Step::Prefill, Step::Prefill]);
     assert_eq!(bench.chunks(0), []);
+}
+
+#[test]
+fn an_early_chunk_sends_no_page_that_was_reserved_for_the_next_one() {
+    let mut bench = Bench::new(newest(), scope(OVERLAPPED));
+    bench.take(HANDSHAKE).take([Step::Prefill, Step::Prefill, Step::ForwardEnds, Step::Prefill, Step::ForwardEnds]);
+    bench.take([WORKER, land(0), WORKER]).take([WORKER]);
+    assert_eq!(bench.lines(), ["WorkerPost: A posts 0 from p0 page 2..4 to d0 page 2..4"]);
+    assert_eq!(bench.writes(), [(0, vec![(1, 1)], 2)]);
 }
 
 #[test]

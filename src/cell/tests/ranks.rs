@@ -24,6 +24,12 @@ fn fan_in(switches: Switches) -> Bench {
 }
 
 #[test]
+fn each_worker_works_for_its_rank() {
+    let bench = fan_in(newest());
+    assert_eq!(bench.state.cell.workers.iter().map(|worker| worker.rank()).collect::<Vec<_>>(), [0, 1]);
+}
+
+#[test]
 fn both_prefill_ranks_must_know_the_destination() {
     let mut bench = Bench::new(newest(), scope(FAN_IN));
     bench.take([Step::Submit, Step::Prefill, Step::Decode, to_prefill(0, 0)]);

@@ -10,7 +10,9 @@ fn the_bootstrap_timer_fails_the_room_and_decode_is_not_told() {
     let mut bench = Bench::new(newest(), scope("timers = { bootstrap = 2 }"));
     bench.take([Step::Submit, Step::Prefill, Step::Elapse]);
     assert!(!bench.enabled(Step::Prefill));
-    bench.take([Step::Elapse, Step::Prefill]);
+    bench.take([Step::Elapse]);
+    assert!(!bench.enabled(Step::Elapse), "it is due, and runs no more");
+    bench.take([Step::Prefill]);
     assert_eq!((bench.prefill_stage(0), bench.prefill_room(0)), (None, None));
     assert_eq!(bench.legs(0).0, Leg::Done(Verdict::Failed));
     assert!(!bench.enabled(TO_DECODE));
