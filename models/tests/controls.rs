@@ -40,24 +40,18 @@ const CONTROLS: &[(Switch, &[Switch], &str, Kind)] = &[
     (MessageEpoch, &[], "admission/room-used-again", Kind::Stuck),
     (RetryAfterSettle, &[], "transfer/timeout-with-first-attempt", Kind::FreeInFlight),
     (LockedTables, &[], "admission/handshake-meets-sender", Kind::Stuck),
+    (AuxValidated, &[], "scheduler/row-meets-next-owner", Kind::FreeInFlight),
     (BatchBound, &[Poison], "transfer/huge-batch", Kind::FreeInFlight),
+    (JoinSiblings, &[Poison], "transfer/siblings", Kind::FreeInFlight),
+    (StickyFailed, &[TpAgreement], "admission/abort-meets-late-handshake", Kind::FreeInFlight),
+    (RegisterWhenCleared, &[NotifyPeer], "release/late-abort", Kind::Leak),
+    (MetadataRoomCheck, &[AuxValidated], "scheduler/aux-message", Kind::StaleRead),
     (AbortReachesTable, &[NotifyPeer], "scheduler/aborted-batch", Kind::ReadAfterFree),
     (LengthCheck, &[Door, PrefillAbortAfterForward], "admission/planted", Kind::StaleRead),
 ];
 
 /// Protections whose loss no model shows.
 const UNSEEN: &[(Switch, &str)] = &[
-    (
-        JoinSiblings,
-        "the explorers show it (siblings, without poison); no slice has a sibling outlive its room's answer",
-    ),
-    (StickyFailed, "the explorers show it (fan-out-slow, without tp_agreement)"),
-    (RegisterWhenCleared, "the explorers show it (late-abort, without notify_peer)"),
-    (MetadataRoomCheck, "the explorers show it (aux-message, without aux_validated)"),
-    (
-        AuxValidated,
-        "the explorers show it (aux-message); it takes a message that is slower than a release and a commit",
-    ),
     (PreallocTimeout, "the explorers show it (quarantine); it takes a dead prefill, and none dies here"),
     (Generation, "the explorers show it (rooms, without message_epoch, which at this grain breaks everything alone)"),
     (NoResurrection, "with epochs a late status names a room that nobody will use again"),

@@ -124,6 +124,12 @@ impl<T> Queue<T> {
         self.0.first()
     }
 
+    /// How many wait.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
     /// Whether nothing waits.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -233,7 +233,7 @@ impl<P: Platform> Cell<P> {
             return false;
         }
         let heard = self.health == PrefillHealth::Alive || !matches!(lane, Lane::ToPrefill { .. });
-        heard && self.world.waits(lane)
+        heard && self.world.waiting(lane) > 0
     }
 
     /// Every enabled step, in a fixed order.

@@ -303,12 +303,12 @@ impl<P: Platform> World<P> {
         &self.net.aux[self.channel(from, to)]
     }
 
-    /// Whether a message waits on `lane`.
-    pub fn waits(&self, lane: Lane) -> bool {
+    /// How many messages wait on `lane`.
+    pub fn waiting(&self, lane: Lane) -> usize {
         match lane {
-            Lane::ToPrefill { from, to } => !self.to_prefill(from, to).with(|queue| queue.is_empty()),
-            Lane::ToDecode { from, to } => !self.to_decode(from, to).with(|queue| queue.is_empty()),
-            Lane::Aux { from, to } => !self.aux(from, to).with(|queue| queue.is_empty()),
+            Lane::ToPrefill { from, to } => self.to_prefill(from, to).with(|queue| queue.len()),
+            Lane::ToDecode { from, to } => self.to_decode(from, to).with(|queue| queue.len()),
+            Lane::Aux { from, to } => self.aux(from, to).with(|queue| queue.len()),
         }
     }
 

@@ -4,12 +4,12 @@
 //! A room's status is read and written by schedulers, workers and listeners without a lock: `update_status` is a read
 //! and a write, and a room that is cleared in between comes back.
 
-use super::{FAN_IN, LAND, POSTED, POSTED_BY_ONE_OF_TWO, WORKER};
+use super::{FAN_IN, LAND, POSTED, POSTED_BY_ONE_OF_TWO, TO_PREFILL, WORKER};
 use crate::model::{Model, Slice};
 use pagefence::cell::Actor::{
-    Abort, BootstrapThread, Clock, DecodeScheduler, DecodeThread, Heartbeat, PrefillScheduler, Worker,
+    Abort, BootstrapThread, Clock, Connection, DecodeScheduler, DecodeThread, Heartbeat, PrefillScheduler, Worker,
 };
-use pagefence::cell::Step;
+use pagefence::cell::{Actor, Lane, Step};
 
 const ONE: &str = "
 prefill_pages = 2
@@ -34,6 +34,17 @@ timers = { bootstrap = 1, waiting = 1, release = 1, prealloc = 1 }
 requests = [{ prompt = 2, max_new = 1, rejected = { by = \"input-length\", legs = \"prefill\" } }]
 ";
 
+const FAN_OUT: &str = "
+prefill_pages = 1
+decode_pages = 1
+decode_ranks = 2
+timers = { waiting = 1, release = 1 }
+requests = [{ prompt = 1, max_new = 1 }]
+";
+
+/// Brings what decode rank 1 says.
+const SECOND_RANK: Actor = Connection(Lane::ToPrefill { from: 1, to: 0 });
+
 pub(crate) fn model() -> Model {
     let transferred: Vec<Step> = [&POSTED[..], &[LAND, WORKER, LAND]].concat();
     Model {
@@ -53,6 +64,13 @@ pub(crate) fn model() -> Model {
                 ONE,
                 &[Step::Submit, Step::Decode, Step::Abort(0), Step::Decode],
                 &[(BootstrapThread(0), 2), (PrefillScheduler, 2), (Worker(0), 2)],
+            ),
+            Slice::new(
+                "abort-meets-late-handshake",
+                "ABORT of one decode rank comes before the handshake of the other (P3, P21, D10; S38, M06)",
+                FAN_OUT,
+                &[Step::Submit, Step::Decode, TO_PREFILL, Step::Elapse, Step::Decode],
+                &[(BootstrapThread(0), 3), (SECOND_RANK, 1), (PrefillScheduler, 2), (Worker(0), 2)],
             ),
             Slice::new(
                 "timeout-meets-handshake",

@@ -3,8 +3,8 @@
 
 use super::{ADMITTED, LAND, POSTED, TO_DECODE, TO_PREFILL, WORKER};
 use crate::model::{Model, Slice};
-use pagefence::cell::Actor::{Abort, DecodeScheduler, DecodeThread, Fabric, PrefillScheduler, Worker};
-use pagefence::cell::Step;
+use pagefence::cell::Actor::{Abort, Connection, DecodeScheduler, DecodeThread, Fabric, PrefillScheduler, Worker};
+use pagefence::cell::{Actor, Lane, Step};
 
 const OVERLAP: &str = "
 prefill_pages = 2
@@ -34,6 +34,9 @@ timers = { waiting = 1, release = 1, prealloc = 1 }
 requests = [{ prompt = 1, max_new = 2 }, { prompt = 1, max_new = 2 }]
 ";
 
+/// Brings metadata to decode rank 0.
+const METADATA: Actor = Connection(Lane::Aux { from: 0, to: 0 });
+
 pub(crate) fn model() -> Model {
     let landed: Vec<Step> = [&POSTED[..], &[LAND]].concat();
     // Pages and metadata of a request are on their way to decode, or there.
@@ -61,7 +64,7 @@ pub(crate) fn model() -> Model {
                 "metadata comes as a message while decode looks at the row (D11, 5 AUX_DATA; S31, S32)",
                 ROW,
                 &[&landed[..], &[WORKER]].concat(),
-                &[(DecodeThread(0), 2), (DecodeScheduler, 2)],
+                &[(DecodeThread(0), 2), (METADATA, 1), (DecodeScheduler, 2)],
             ),
             Slice::new(
                 "row-meets-next-owner",
@@ -72,14 +75,14 @@ pub(crate) fn model() -> Model {
                     &[WORKER, Step::Abort(0), Step::Submit, Step::Decode, Step::Prefill, TO_PREFILL, TO_PREFILL],
                 ]
                 .concat(),
-                &[(DecodeThread(0), 4), (DecodeScheduler, 3)],
+                &[(DecodeThread(0), 4), (METADATA, 2), (DecodeScheduler, 3)],
             ),
             Slice::new(
                 "late-row-meets-commit",
                 "metadata of a request that is done comes as a message while the row's next owner is committed (D11; S31)",
                 ROW,
                 &[&sent[..], &[TO_DECODE, Step::Decode], &sent].concat(),
-                &[(DecodeThread(0), 4), (DecodeScheduler, 2)],
+                &[(DecodeThread(0), 4), (METADATA, 2), (DecodeScheduler, 2)],
             ),
             Slice::new(
                 "batch-meets-landing",

@@ -1,6 +1,8 @@
 //! Who works, and for how long.
 
 use crate::cell::scope::Scope;
+use crate::cell::step::lanes;
+use crate::cell::world::Lane;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -24,6 +26,8 @@ pub enum Actor {
     DecodeScheduler,
     /// `decode_thread` of a decode rank.
     DecodeThread(u8),
+    /// A connection that brings messages at its own pace. Where nobody is this, a message is there as soon as it is sent.
+    Connection(Lane),
     /// `HeartbeatChecker`: reports, wrongly or not, that prefill does not answer.
     Heartbeat,
     /// A network card that lands the oldest write first.
@@ -59,6 +63,11 @@ impl fmt::Display for Actor {
             Self::BootstrapThread(rank) => write!(f, "bootstrap thread {rank}"),
             Self::DecodeScheduler => f.write_str("decode scheduler"),
             Self::DecodeThread(rank) => write!(f, "decode thread {rank}"),
+            Self::Connection(lane) => match lane {
+                Lane::ToPrefill { from, to } => write!(f, "connection from decode {from} to prefill {to}"),
+                Lane::ToDecode { from, to } => write!(f, "connection from prefill {from} to decode {to}"),
+                Lane::Aux { from, to } => write!(f, "metadata connection from prefill {from} to decode {to}"),
+            },
             Self::Heartbeat => f.write_str("heartbeat"),
             Self::Fabric => f.write_str("fabric"),
             Self::SecondRail => f.write_str("second rail"),
@@ -79,6 +88,17 @@ pub struct Shift {
     pub turns: u32,
 }
 
+/// The lanes whose listener hears others too, so that the order of arrival is not that of one sender.
+fn contested(scope: &Scope) -> impl Iterator<Item = Lane> + use<> {
+    let (prefill, decode, aux) = (scope.prefill_ranks, scope.decode_ranks, scope.aux_by_message);
+    let paired = prefill == decode;
+    lanes(scope).filter(move |lane| match lane {
+        Lane::ToPrefill { .. } => decode > 1 && !paired,
+        Lane::ToDecode { .. } => prefill > 1 && !paired,
+        Lane::Aux { .. } => aux,
+    })
+}
+
 /// Everybody that `scope` has work for, each for at most `turns` turns: the faults and timers of the scope included.
 #[must_use]
 pub fn whole_cell(scope: &Scope, turns: u32) -> Vec<Shift> {
@@ -90,6 +110,7 @@ pub fn whole_cell(scope: &Scope, turns: u32) -> Vec<Shift> {
         actors.extend([Actor::Worker(rank), Actor::BootstrapThread(rank)]);
     }
     actors.extend((0..scope.decode_ranks).map(Actor::DecodeThread));
+    actors.extend(contested(scope).map(Actor::Connection));
     let requests = scope.requests.len() as u8;
     let faults = scope.faults;
     let timers = [scope.timers.bootstrap, scope.timers.waiting, scope.timers.release, scope.timers.prealloc];

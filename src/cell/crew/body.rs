@@ -7,7 +7,7 @@ use crate::cell::fabric::Transfer;
 use crate::cell::prefill::{self, PrefillScheduler, Worker};
 use crate::cell::serving::{break_one, land, lose, time_out_one};
 use crate::cell::step::lanes;
-use crate::cell::world::Ctx;
+use crate::cell::world::{Ctx, Lane};
 use crate::lifetime::OpId;
 use crate::platform::{Shared, Threads};
 use std::sync::Arc;
@@ -120,11 +120,12 @@ impl Body {
                 decode_iteration(scheduler, stage, ctx)
             }
             (Actor::Worker(_), Tool::Worker(worker)) => helper(stage, worker.step(ctx)),
-            (Actor::BootstrapThread(rank), _) => helper(stage, listen_at_prefill(rank, ctx)),
+            (Actor::BootstrapThread(rank), _) => helper(stage, listen_at_prefill(rank, stage, ctx)),
             (Actor::DecodeThread(rank), _) => {
                 self.metadata_first = !self.metadata_first;
-                helper(stage, listen_at_decode(rank, self.metadata_first, ctx))
+                helper(stage, listen_at_decode(rank, self.metadata_first, stage, ctx))
             }
+            (Actor::Connection(lane), _) => helper(stage, stage.connections.bring(lane, ctx.world)),
             (Actor::Fabric, _) => helper(stage, land_one(ctx, |open| open.next())),
             (Actor::SecondRail, _) => helper(stage, land_one(ctx, |open| open.last())),
             (Actor::Clock, _) => {
@@ -199,25 +200,31 @@ const fn after_iteration(served: bool, crashed: bool, empty: bool) -> Next {
 }
 
 /// The bootstrap thread of a prefill rank takes a message of each decode rank in turn.
-fn listen_at_prefill<P: Threads>(rank: u8, ctx: &mut Act<'_, P>) -> bool {
+fn listen_at_prefill<P: Threads>(rank: u8, stage: &Stage<P>, ctx: &mut Act<'_, P>) -> bool {
     let mut acted = false;
     for from in 0..ctx.config.scope.decode_ranks {
-        acted |= prefill::listen(rank, from, ctx);
+        acted |= stage.connections.take(Lane::ToPrefill { from, to: rank }, || prefill::listen(rank, from, ctx));
     }
     acted
 }
 
 /// `decode_thread` of a decode rank takes a message of each prefill rank in turn. Metadata comes over connections of its
-/// own, and nothing orders two connections: which is looked at first changes with each turn.
-fn listen_at_decode<P: Threads>(rank: u8, metadata_first: bool, ctx: &mut Act<'_, P>) -> bool {
-    let metadata = ctx.config.scope.aux_by_message;
+/// own: which is looked at first changes with each turn.
+fn listen_at_decode<P: Threads>(rank: u8, metadata_first: bool, stage: &Stage<P>, ctx: &mut Act<'_, P>) -> bool {
+    let connections = &stage.connections;
     let mut acted = false;
     for from in 0..ctx.config.scope.prefill_ranks {
-        acted |= if metadata && metadata_first {
-            decode::listen_aux(rank, from, ctx) || decode::listen(rank, from, ctx)
-        } else {
-            decode::listen(rank, from, ctx) || metadata && decode::listen_aux(rank, from, ctx)
+        let control = |ctx: &mut Act<'_, P>| {
+            connections.take(Lane::ToDecode { from, to: rank }, || decode::listen(rank, from, ctx))
         };
+        if !ctx.config.scope.aux_by_message {
+            acted |= control(ctx);
+            continue;
+        }
+        let metadata = |ctx: &mut Act<'_, P>| {
+            connections.take(Lane::Aux { from, to: rank }, || decode::listen_aux(rank, from, ctx))
+        };
+        acted |= if metadata_first { metadata(ctx) || control(ctx) } else { control(ctx) || metadata(ctx) };
     }
     acted
 }
@@ -253,7 +260,7 @@ fn strike<P: Threads>(fault: Actor, ctx: &mut Act<'_, P>) -> bool {
 }
 
 fn lose_one<P: Threads>(ctx: &mut Act<'_, P>) -> bool {
-    let Some(lane) = lanes(&ctx.config.scope).find(|lane| ctx.world.waits(*lane)) else { return false };
+    let Some(lane) = lanes(&ctx.config.scope).find(|lane| ctx.world.waiting(*lane) > 0) else { return false };
     lose(lane, ctx);
     true
 }

@@ -11,12 +11,14 @@
 
 mod actor;
 mod body;
+mod connections;
 mod outcome;
 
 pub use actor::{Actor, Shift, whole_cell};
 pub use outcome::{Outcome, run_on_threads};
 
 use self::body::Body;
+use self::connections::Connections;
 use super::decode::DecodeScheduler;
 use super::prefill::{PrefillScheduler, Worker};
 use super::serving::Cell;
@@ -78,6 +80,7 @@ struct Stage<P: Threads> {
     ticks: P::Cell<u8>,
     /// Whether there is a clock.
     timed: bool,
+    connections: Connections<P>,
     /// Who is heard next.
     order: P::Order,
     judge: Mutex<Judge>,
@@ -140,6 +143,7 @@ where
         ended: AtomicU8::new(idle),
         ticks: Shared::new(0),
         timed: has(Actor::Clock),
+        connections: Connections::new(shifts),
         order: Order::new(),
         judge: Mutex::new(Judge { oracle: watched.oracle.clone(), violations: Vec::new(), cut_short: false }),
         tools: Mutex::new(Tools { prefill: prefill.clone(), decode: decode.clone(), workers: workers.clone() }),

@@ -66,7 +66,9 @@ pub fn listen_aux<P: Platform, T: Probe>(rank: u8, from: u8, ctx: &mut Ctx<'_, P
     let lane = ctx.world.aux(from, rank);
     // Looked at, handled, then taken out: until then no other message may have its name. Nobody else takes from here.
     let Some(message) = lane.with(|queue| queue.first().cloned()) else { return false };
-    copy_row(rank, &message, ctx);
+    let (world, config) = (ctx.world, ctx.config);
+    // A row must not change hands between the look at its owner and the copy.
+    world.decode[usize::from(rank)].in_one_go(config, || copy_row(rank, &message, ctx));
     lane.with(Queue::pop);
     true
 }

@@ -244,10 +244,12 @@ impl DecodeScheduler {
     ) {
         let shared = &ctx.world.decode[rank];
         let index = row_index(&row);
-        if ctx.on(Switch::MetadataGate) {
-            shared.rows.with(|rows| rows[index] = RowContent::default());
-        }
-        shared.owners.with(|owners| owners[index] = None);
+        shared.in_one_go(ctx.config, || {
+            if ctx.on(Switch::MetadataGate) {
+                shared.rows.with(|rows| rows[index] = RowContent::default());
+            }
+            shared.owners.with(|owners| owners[index] = None);
+        });
         self.rows[rank].give(&row, ctx.on(Switch::FifoReuse));
         ctx.emit(site, Event::Free { life: Config::life(request), slots: row });
     }

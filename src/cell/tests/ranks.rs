@@ -1,8 +1,8 @@
 //! Two ranks on a side: who must say what before something happens.
 
 use super::kit::{Bench, WORKER, land, newest, oldest, preset, reference, scope, without};
-use crate::cell::{DecodeStage, Lane, Poll, PrefillStage, Step, Switch, Switches};
-use crate::lifetime::Kind;
+use crate::cell::{DecodeStage, Lane, Poll, PrefillStage, Site, Step, Switch, Switches};
+use crate::lifetime::{Event, Kind};
 use crate::platform::Shared;
 
 const fn to_prefill(from: u8, to: u8) -> Step {
@@ -27,6 +27,25 @@ fn fan_in(switches: Switches) -> Bench {
 fn each_worker_works_for_its_rank() {
     let bench = fan_in(newest());
     assert_eq!(bench.state.cell.workers.iter().map(|worker| worker.rank()).collect::<Vec<_>>(), [0, 1]);
+}
+
+#[test]
+fn each_rank_names_its_metadata_messages_apart_as_long_as_they_are_on_their_way() {
+    let two = "prefill_ranks = 2\naux_by_message = true\nrequests = [{ prompt = 2 }, { prompt = 2 }]";
+    let mut bench = Bench::new(newest(), scope(two));
+    bench.take([Step::Submit, Step::Submit, Step::Prefill, Step::Decode]);
+    bench.take([to_prefill(0, 0), to_prefill(0, 0), to_prefill(0, 1), to_prefill(0, 1), Step::Prefill, Step::Prefill]);
+    let send = |rank| [Step::Worker(rank), land(0), Step::Worker(rank)];
+    let named = |bench: &mut Bench, rank| {
+        bench.take(send(rank));
+        let posted = bench.heard.iter().find_map(|(site, event)| match event {
+            Event::Post { op, .. } if *site == Site::WorkerPostAux => Some(op.0),
+            _ => None,
+        });
+        posted.unwrap()
+    };
+    assert_eq!([named(&mut bench, 0), named(&mut bench, 0)], [64, 65], "the first one has not arrived");
+    assert_eq!([named(&mut bench, 1), named(&mut bench, 1)], [128, 129]);
 }
 
 #[test]

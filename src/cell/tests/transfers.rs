@@ -2,6 +2,8 @@
 
 use super::kit::{Bench, HANDSHAKE, TO_DECODE, WORKER, land, newest, oldest, plus, scope};
 use crate::cell::{Poll, Step, Switch};
+use crate::lifetime::OpId;
+use crate::platform::Shared;
 
 const TIMEOUTS: &str = "faults = { transfer_timeouts = 2, transfer_errors = 1 }";
 
@@ -56,6 +58,16 @@ fn a_retry_lands_every_piece_anew() {
     bench.take([land(0), Step::TransferTimeout(0), WORKER]);
     assert!(!bench.enabled(land(0)), "this piece of the first attempt has landed");
     assert!(bench.enabled(land(1)) && bench.enabled(Step::Land { op: 1, piece: 1 }));
+}
+
+#[test]
+fn a_retry_is_landed_by_no_card_yet() {
+    let mut bench = posted(newest(), "retries = 1");
+    bench.state.cell.world.fabric.with(|fabric| fabric.get_mut(OpId(0)).unwrap().landing = 1);
+    bench.take([Step::TransferTimeout(0), WORKER]);
+    let landing =
+        bench.state.cell.world.fabric.with(|fabric| fabric.iter().map(|write| write.landing).collect::<Vec<_>>());
+    assert_eq!(landing, [1, 0], "a card is at the first attempt");
 }
 
 #[test]

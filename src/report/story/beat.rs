@@ -83,6 +83,7 @@ pub(super) fn act(act: &Act) -> Beat {
         Actor::BootstrapThread(rank) => Step::Deliver(Lane::ToPrefill { from: 0, to: rank }),
         Actor::DecodeScheduler => Step::Decode,
         Actor::DecodeThread(rank) => Step::Deliver(Lane::ToDecode { from: 0, to: rank }),
+        Actor::Connection(lane) => Step::Deliver(lane),
         Actor::Heartbeat => Step::Heartbeat,
         Actor::Fabric | Actor::SecondRail => Step::Land { op, piece: 0 },
         Actor::Clock => Step::Elapse,
