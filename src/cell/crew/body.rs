@@ -210,6 +210,7 @@ fn listen_at_prefill<P: Threads>(rank: u8, stage: &Stage<P>, ctx: &mut Act<'_, P
 
 /// `decode_thread` of a decode rank takes a message of each prefill rank in turn. Metadata comes over connections of its
 /// own: which is looked at first changes with each turn.
+#[allow(clippy::if_same_then_else, reason = "the order of the two is the difference")]
 fn listen_at_decode<P: Threads>(rank: u8, metadata_first: bool, stage: &Stage<P>, ctx: &mut Act<'_, P>) -> bool {
     let connections = &stage.connections;
     let mut acted = false;
