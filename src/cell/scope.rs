@@ -181,7 +181,23 @@ const MAX_REQUESTS: usize = 8;
 const MAX_ROOM: u16 = 255;
 const MAX_CHOSEN_ROOM: u16 = MAX_ROOM - MAX_REQUESTS as u16;
 
+/// Of `others`, those that speak to rank `rank` of `ranks`: as many as there are on this side are paired one to one, and
+/// otherwise each speaks to all.
+fn peers(ranks: u8, others: u8, rank: u8) -> impl Iterator<Item = u8> {
+    (0..others).filter(move |peer| ranks != others || *peer == rank)
+}
+
 impl Scope {
+    /// The decode ranks that prefill rank `rank` writes to.
+    pub fn decode_peers(&self, rank: u8) -> impl Iterator<Item = u8> + use<> {
+        peers(self.prefill_ranks, self.decode_ranks, rank)
+    }
+
+    /// The prefill ranks that decode rank `rank` hears from.
+    pub fn prefill_peers(&self, rank: u8) -> impl Iterator<Item = u8> + use<> {
+        peers(self.decode_ranks, self.prefill_ranks, rank)
+    }
+
     /// Checks that every value is possible.
     ///
     /// # Errors

@@ -42,18 +42,6 @@ impl Config {
         Life::first(request as u32)
     }
 
-    /// The decode ranks that prefill rank `rank` writes to.
-    pub fn decode_peers(&self, rank: u8) -> impl Iterator<Item = u8> + use<> {
-        let (prefill, decode) = (self.scope.prefill_ranks, self.scope.decode_ranks);
-        (0..decode).filter(move |peer| prefill != decode || *peer == rank)
-    }
-
-    /// The prefill ranks that decode rank `rank` hears from.
-    pub fn prefill_peers(&self, rank: u8) -> impl Iterator<Item = u8> + use<> {
-        let (prefill, decode) = (self.scope.prefill_ranks, self.scope.decode_ranks);
-        (0..prefill).filter(move |peer| prefill != decode || *peer == rank)
-    }
-
     /// An oracle that knows every place that the cell allocates from.
     #[must_use]
     pub fn oracle(&self) -> Oracle {

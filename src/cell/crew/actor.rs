@@ -63,11 +63,7 @@ impl fmt::Display for Actor {
             Self::BootstrapThread(rank) => write!(f, "bootstrap thread {rank}"),
             Self::DecodeScheduler => f.write_str("decode scheduler"),
             Self::DecodeThread(rank) => write!(f, "decode thread {rank}"),
-            Self::Connection(lane) => match lane {
-                Lane::ToPrefill { from, to } => write!(f, "connection from decode {from} to prefill {to}"),
-                Lane::ToDecode { from, to } => write!(f, "connection from prefill {from} to decode {to}"),
-                Lane::Aux { from, to } => write!(f, "metadata connection from prefill {from} to decode {to}"),
-            },
+            Self::Connection(lane) => write!(f, "connection {lane}"),
             Self::Heartbeat => f.write_str("heartbeat"),
             Self::Fabric => f.write_str("fabric"),
             Self::SecondRail => f.write_str("second rail"),
@@ -89,13 +85,11 @@ pub struct Shift {
 }
 
 /// The lanes whose listener hears others too, so that the order of arrival is not that of one sender.
-fn contested(scope: &Scope) -> impl Iterator<Item = Lane> + use<> {
-    let (prefill, decode, aux) = (scope.prefill_ranks, scope.decode_ranks, scope.aux_by_message);
-    let paired = prefill == decode;
-    lanes(scope).filter(move |lane| match lane {
-        Lane::ToPrefill { .. } => decode > 1 && !paired,
-        Lane::ToDecode { .. } => prefill > 1 && !paired,
-        Lane::Aux { .. } => aux,
+fn contested(scope: &Scope) -> impl Iterator<Item = Lane> {
+    lanes(scope).filter(|lane| match *lane {
+        Lane::ToPrefill { to, .. } => scope.decode_peers(to).count() > 1,
+        Lane::ToDecode { to, .. } => scope.prefill_peers(to).count() > 1,
+        Lane::Aux { .. } => true,
     })
 }
 

@@ -210,22 +210,21 @@ fn listen_at_prefill<P: Threads>(rank: u8, stage: &Stage<P>, ctx: &mut Act<'_, P
 
 /// `decode_thread` of a decode rank takes a message of each prefill rank in turn. Metadata comes over connections of its
 /// own: which is looked at first changes with each turn.
-#[allow(clippy::if_same_then_else, reason = "the order of the two is the difference")]
 fn listen_at_decode<P: Threads>(rank: u8, metadata_first: bool, stage: &Stage<P>, ctx: &mut Act<'_, P>) -> bool {
-    let connections = &stage.connections;
     let mut acted = false;
     for from in 0..ctx.config.scope.prefill_ranks {
-        let control = |ctx: &mut Act<'_, P>| {
-            connections.take(Lane::ToDecode { from, to: rank }, || decode::listen(rank, from, ctx))
+        let (control, metadata) = (Lane::ToDecode { from, to: rank }, Lane::Aux { from, to: rank });
+        let lanes: &[Lane] = match (ctx.config.scope.aux_by_message, metadata_first) {
+            (false, _) => &[control],
+            (true, true) => &[metadata, control],
+            (true, false) => &[control, metadata],
         };
-        if !ctx.config.scope.aux_by_message {
-            acted |= control(ctx);
-            continue;
-        }
-        let metadata = |ctx: &mut Act<'_, P>| {
-            connections.take(Lane::Aux { from, to: rank }, || decode::listen_aux(rank, from, ctx))
-        };
-        acted |= if metadata_first { metadata(ctx) || control(ctx) } else { control(ctx) || metadata(ctx) };
+        acted |= lanes.iter().any(|lane| {
+            stage.connections.take(*lane, || match lane {
+                Lane::Aux { .. } => decode::listen_aux(rank, from, ctx),
+                _ => decode::listen(rank, from, ctx),
+            })
+        });
     }
     acted
 }

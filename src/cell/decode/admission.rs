@@ -229,7 +229,7 @@ impl DecodeScheduler {
             ctx.emit(Site::DecodeAlloc, Event::Alloc { life, slots: pages.clone() });
             ctx.emit(Site::DecodeRow, Event::Alloc { life, slots: row.clone() });
             ctx.world.decode[rank].owners.with(|owners| owners[row_index(&row)] = Some(key));
-            for to in ctx.config.prefill_peers(rank as u8) {
+            for to in ctx.config.scope.prefill_peers(rank as u8) {
                 let info = TransferInfo { key, rank: rank as u8, pages: pages.clone(), row: row.clone() };
                 ctx.world.to_prefill(rank as u8, to).with(|queue| queue.push(ToPrefill::Info(info)));
             }

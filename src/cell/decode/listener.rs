@@ -41,7 +41,7 @@ fn status<P: Platform, T: Probe>(
     shared.responses.with(|responses| *responses.entry(key) |= 1 << prefill);
     let responses =
         shared.responses.with(|responses| responses.get(key).map_or(0, |ranks| ranks.count_ones() as usize));
-    if responses >= ctx.config.prefill_peers(rank).count() {
+    if responses >= ctx.config.scope.prefill_peers(rank).count() {
         shared.update_status(key, Poll::Success, ctx.config);
     }
 }

@@ -136,7 +136,7 @@ fn asks_again<P: Platform, T: Probe>(request: &DecodeRequest, rank: usize, ctx: 
 /// holds only for a peer waits for nobody (`required_acks` is 0 there).
 fn readiness<P: Platform, T: Probe>(request: &DecodeRequest, rank: usize, ctx: &Ctx<'_, P, T>) -> Ready {
     let held = &request.ranks[rank];
-    let required = if held.notified { ctx.config.prefill_peers(rank as u8).count() } else { 0 };
+    let required = if held.notified { ctx.config.scope.prefill_peers(rank as u8).count() } else { 0 };
     if held.pages.is_none() || ctx.world.decode[rank].acks(request.key, ctx.config) >= required {
         Ready::Drained
     } else if held.release_timer == Some(0) && !ctx.on(Switch::TimeoutHolds) {

@@ -126,7 +126,7 @@ pub fn send_abort<P: Platform, T: Probe>(rank: u8, key: RoomKey, ctx: &mut Ctx<'
     let shared = &ctx.world.decode[usize::from(rank)];
     let armed = shared.armed.with(|armed| armed.get(key).copied()).unwrap_or_default();
     let generation = if ctx.on(Switch::Generation) { armed.generation } else { 0 };
-    for to in ctx.config.prefill_peers(rank) {
+    for to in ctx.config.scope.prefill_peers(rank) {
         ctx.world.to_prefill(rank, to).with(|queue| queue.push(ToPrefill::Abort { key, rank, generation }));
     }
 }

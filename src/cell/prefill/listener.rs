@@ -34,7 +34,7 @@ fn handshake<P: Platform, T: Probe>(rank: u8, info: TransferInfo, ctx: &mut Ctx<
         peers.push(info);
     });
     let known = shared.infos.with(|infos| infos.get(key).map_or(0, |peers| peers.len()));
-    if known == ctx.config.decode_peers(rank).count() {
+    if known == ctx.config.scope.decode_peers(rank).count() {
         shared.update_status(key, Poll::WaitingForInput, ctx.config);
     }
 }

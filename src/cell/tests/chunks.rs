@@ -30,19 +30,16 @@ fn the_last_page_is_sent_as_far_as_it_is_filled() {
 
 #[test]
 fn only_the_last_chunk_ends_the_room() {
+    let known = |bench: &Bench| bench.prefill_rank(0).infos.with(|infos| infos.get(bench.key(0)).is_some());
     let mut bench = Bench::new(newest(), scope(CHUNKED));
     bench.take(HANDSHAKE).take([Step::Prefill, WORKER]);
     assert_eq!(bench.outstanding(0), 1);
     bench.take([land(0), WORKER]);
     assert_eq!(bench.outstanding(0), 0);
     assert!(!bench.enabled(WORKER), "nothing is queued");
-    assert!(
-        bench.prefill_rank(0).infos.with(|infos| infos.get(bench.key(0)).is_some()),
-        "the destination is needed for the next chunk"
-    );
+    assert!(known(&bench), "the destination is needed for the next chunk");
     bench.take([Step::Prefill, WORKER, land(0), WORKER, Step::Prefill, WORKER, land(0), WORKER, land(0), WORKER]);
     assert_eq!(bench.prefill_room(0), Some(Poll::Success));
-    let known = |bench: &Bench| bench.prefill_rank(0).infos.with(|infos| infos.get(bench.key(0)).is_some());
     assert!(!known(&bench), "and not after the last one");
 }
 

@@ -1,7 +1,7 @@
 //! Decode's prealloc queue: who is let in, who waits, and who is dropped (D0 to D8).
 
 use super::kit::{Bench, HANDSHAKE, TO_PREFILL, WORKER, newest, plus, scope, without};
-use crate::cell::{DecodeStage, Site, Step, Switch};
+use crate::cell::{DecodeStage, Lane, Site, Step, Switch};
 use crate::lifetime::Verdict;
 use crate::platform::Shared;
 
@@ -32,7 +32,7 @@ requests = [{ prompt = 4, max_new = 1 }, { prompt = 2, max_new = 1 }]";
 
 /// How many messages are on their way to prefill.
 fn messages(bench: &Bench) -> usize {
-    bench.state.cell.world.to_prefill(0, 0).with(|queue| queue.iter().count())
+    bench.state.cell.world.waiting(Lane::ToPrefill { from: 0, to: 0 })
 }
 
 #[test]
