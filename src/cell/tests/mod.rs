@@ -5,6 +5,7 @@ mod kit;
 mod aborts;
 mod balancer;
 mod chunks;
+mod crew;
 mod faults;
 mod handoff;
 mod happy;
