@@ -38,6 +38,8 @@ pub(super) fn run(args: &ModelRunArgs, console: &mut Console) -> Result<Outcome>
     let profile = library::profile(&args.profile.profile, &args.profile.settings)?;
     let jobs = jobs(args, &profile)?;
     let parallel = threads(args.jobs);
+    // From the first line on, Ctrl-C ends this cleanly.
+    interrupt::flag();
     console.line(format!(
         "model run: seed {}, profile {}, {} runs, budget {:?} each, jobs {parallel}, source {SOURCE}",
         args.seed,
