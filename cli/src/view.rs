@@ -49,7 +49,7 @@ pub fn tone(severity: Severity) -> Tone {
 }
 
 /// The case that explains a finding.
-#[derive(Debug, Serialize)]
+#[derive(Debug, PartialEq, Eq, Serialize)]
 pub struct Known {
     /// Its name.
     pub case: String,

@@ -53,33 +53,43 @@ pub struct Replayed {
     pub timeline: Timeline,
 }
 
-/// What a job has met, ready to be kept: its schedule with as few switches between threads as it still shows with.
-///
-/// What only loom saw keeps the schedule that loom had.
+/// What a job has met, with the schedule that it was met in.
 #[must_use]
-pub fn keep(job: &Job, slice: &Slice, met: &Met) -> Finding {
-    let stage = slice.stage(job.profile.switches);
-    let small = if met.unordered { None } else { shrink(&stage, &met.schedule, met.signature.into()) };
-    let violation = small.as_ref().and_then(|small| same(&small.violations, met.signature.into()));
+pub fn as_met(job: &Job, slice: &Slice, met: &Met) -> Finding {
     let strategy = met.strategy.as_ref().map(|strategy| format!(", {strategy}"));
     let engine = format!("{}{}", job.engine, strategy.unwrap_or_default());
     let threads = Threads {
         model: job.model.clone(),
         slice: job.slice.clone(),
         shifts: slice.shifts.clone(),
-        schedule: small.map_or_else(|| met.schedule.clone(), |small| small.schedule),
+        schedule: met.schedule.clone(),
         unordered: met.unordered,
         hint: Hint { engine, seed: job.seed, execution: met.first, source: SOURCE.to_owned() },
     };
-    let violation = violation.unwrap_or_else(|| met.violation.clone());
     Finding::of_threads(
         met.signature,
-        violation,
+        met.violation.clone(),
         job.profile.clone(),
         slice.scope.clone(),
         slice.lead_up.clone(),
         threads,
     )
+}
+
+/// What a job has met, ready to be kept: its schedule with as few switches between threads as it still shows with.
+///
+/// What only loom saw keeps the schedule that loom had.
+#[must_use]
+pub fn keep(job: &Job, slice: &Slice, met: &Met) -> Finding {
+    let mut finding = as_met(job, slice, met);
+    let small = || shrink(&slice.stage(job.profile.switches), &met.schedule, met.signature.into());
+    if let (false, Some(threads)) = (met.unordered, finding.threads.as_mut())
+        && let Some(small) = small()
+    {
+        finding.violation = same(&small.violations, met.signature.into()).unwrap_or(finding.violation);
+        threads.schedule = small.schedule;
+    }
+    finding
 }
 
 fn same(violations: &[Violation], signature: Signature) -> Option<Violation> {

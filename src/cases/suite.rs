@@ -23,6 +23,8 @@ const SHIPPED: &[(&str, &str)] = &shipped![
     "M07",
     "M08",
     "M09",
+    "M10",
+    "M11",
     "S01",
     "S01-at-result",
     "S01-immediate",

@@ -40,6 +40,16 @@ fn a_run_says_how_it_ended_and_which_case_explains_what_it_met() {
 }
 
 #[test]
+fn the_same_words_that_two_cases_explain_in_two_places_are_two_findings() {
+    let words = ["model", "run", "admission", "--slice", "handshake-meets-sender", "--slice", "abort-meets-sender"];
+    let words = words.into_iter().chain(["--profile", "sglang-0.5.23", "--engine", "shuttle", "--budget", "10m"]);
+    let said = pagefence(words.chain(["--iterations", "10000"])).is(1);
+    let stuck = |line: &&str| line.starts_with("stuck ") && line.contains(" DecodeAlloc ");
+    let cases: Vec<&str> = said.out.lines().filter(stuck).map(|line| line.split_whitespace().last().unwrap()).collect();
+    assert_eq!(cases, ["M07", "M08"], "{}", said.out);
+}
+
+#[test]
 fn a_schedule_is_followed_again_and_under_a_patch_it_shows_nothing() {
     let desk = Desk::new();
     let file = lost_update(&desk).1.remove(0);

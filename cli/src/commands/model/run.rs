@@ -14,7 +14,7 @@ use pagefence::explore::Finding;
 use pagefence::library;
 use pagefence::report::{Table, count};
 use pagefence_models::engine::shuttle::Strategy;
-use pagefence_models::finding::{SOURCE, keep, replay};
+use pagefence_models::finding::{SOURCE, as_met, keep, replay};
 use pagefence_models::{Ending, Engine, Job, Model, Report, Slice, all, find};
 use serde::Serialize;
 use std::path::PathBuf;
@@ -48,12 +48,11 @@ pub(super) fn run(args: &ModelRunArgs, console: &mut Console) -> Result<Outcome>
         args.budget,
     ))?;
     let reports = races::race(&jobs, parallel)?;
-    let findings = findings(&reports)?;
+    let (findings, known) = findings(&reports)?;
     let saved = match &args.out {
         Some(folder) => findings.iter().map(|finding| save(folder, finding)).collect::<Result<Vec<_>>>()?,
         None => Vec::new(),
     };
-    let known = view::known(&Suite::shipped(), &findings);
     print(&reports, &findings, &known, &saved, console)?;
     if interrupt::pressed() {
         let left = count((jobs.len() - reports.len()) as u64, "run");
@@ -124,18 +123,22 @@ fn model(name: &str) -> Result<&'static Model> {
     Ok(model)
 }
 
-/// Each signature once, from the model that showed it first.
-fn findings(reports: &[Report]) -> Result<Vec<Finding>> {
-    let mut findings: Vec<Finding> = Vec::new();
+/// Each signature once, from the model that showed it first, with the case that explains it. What another case explains
+/// elsewhere, or none does, is another finding: a request is stuck in the same words for many reasons.
+fn findings(reports: &[Report]) -> Result<(Vec<Finding>, Vec<Option<Known>>)> {
+    let suite = Suite::shipped();
+    let mut findings: Vec<(Finding, Option<Known>)> = Vec::new();
     for report in reports {
+        let slice = report.job.slice()?;
         for met in &report.met {
-            if findings.iter().all(|known| known.signature != met.signature) {
-                findings.push(keep(&report.job, report.job.slice()?, met));
+            let known = Known::of(&suite, &as_met(&report.job, slice, met));
+            if findings.iter().all(|(finding, case)| finding.signature != met.signature || *case != known) {
+                findings.push((keep(&report.job, slice, met), known));
             }
         }
     }
-    findings.sort_by_key(|finding| std::cmp::Reverse(finding.violation.kind.severity()));
-    Ok(findings)
+    findings.sort_by_key(|(finding, _)| std::cmp::Reverse(finding.violation.kind.severity()));
+    Ok(findings.into_iter().unzip())
 }
 
 fn print(
