@@ -8,7 +8,8 @@ use crate::cell::{
 use crate::lifetime::{Kind, OpId};
 use crate::platform::{AsItComes, Platform, Shared, State, StdCell, StdLock, Threads, Unwatched};
 use std::cell::Cell;
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Barrier, Mutex};
 
 thread_local! {
     /// How often a body has given way.
@@ -35,6 +36,34 @@ impl Threads for OneByOne {
     fn give_way() {
         GIVEN_WAY.set(GIVEN_WAY.get() + 1);
     }
+}
+
+/// The first card begins to land a piece, then the other thread works to its end, then the card goes on.
+#[derive(Debug)]
+struct DuringALanding;
+
+static BEGUN: Barrier = Barrier::new(2);
+static GO_ON: Barrier = Barrier::new(2);
+
+impl Platform for DuringALanding {
+    type Cell<T: State> = StdCell<T>;
+    type Lock = StdLock;
+    type Memory = Unwatched;
+}
+
+impl Threads for DuringALanding {
+    type Order = AsItComes;
+
+    fn run(bodies: Vec<Box<dyn FnOnce() + Send>>) {
+        let [card, other] = <[_; 2]>::try_from(bodies).ok().unwrap();
+        let card = std::thread::spawn(card);
+        BEGUN.wait();
+        other();
+        GO_ON.wait();
+        card.join().unwrap();
+    }
+
+    fn give_way() {}
 }
 
 /// What came of the shifts.
@@ -154,6 +183,15 @@ fn a_helper_ends_once_no_scheduler_is_left() {
     let shifts = [(Actor::PrefillScheduler, 9), (Actor::DecodeScheduler, 9), (Actor::Worker(0), 3)];
     let report = crew(&mut bench, &shifts);
     assert_eq!((report.given_way, report.cut_short), (0, false));
+}
+
+#[test]
+fn a_scheduler_goes_on_while_a_client_may_still_come() {
+    let mut bench = Bench::new(newest(), scope(""));
+    for scheduler in [Actor::PrefillScheduler, Actor::DecodeScheduler] {
+        let report = crew(&mut bench, &[(scheduler, 2)]);
+        assert_eq!((report.given_way, report.cut_short), (1, true), "{scheduler}");
+    }
 }
 
 #[test]
@@ -299,6 +337,26 @@ fn one_card_lands_the_oldest_piece_and_the_other_the_newest() {
     let mut bench = posted("slices = 2");
     let report = crew(&mut bench, &[(Actor::Fabric, 9)]);
     assert!(!report.cut_short && report.sites.iter().filter(|site| **site == Site::Land).count() == 3);
+}
+
+#[test]
+fn what_one_card_is_landing_no_other_card_lands() {
+    let mut bench = Bench::new(newest(), scope("slices = 2"));
+    bench.take(HANDSHAKE).take([Step::Prefill, WORKER]);
+    let landings = Arc::new(AtomicUsize::new(0));
+    let heard = Arc::clone(&landings);
+    let listener = Arc::new(move |thread: usize, site: Site, _: &_| {
+        if site == Site::Land {
+            heard.fetch_add(1, Ordering::Relaxed);
+            if thread == 0 {
+                BEGUN.wait();
+                GO_ON.wait();
+            }
+        }
+    });
+    let shifts = [(Actor::SecondRail, 1), (Actor::Fabric, 2)].map(|(actor, turns)| Shift { actor, turns });
+    work::<DuringALanding>(&bench.state, bench.serving.config(), &shifts, Some(listener));
+    assert_eq!(landings.load(Ordering::Relaxed), 2, "each piece once");
 }
 
 #[test]
