@@ -90,6 +90,9 @@ fn crew(bench: &mut Bench, shifts: &[(Actor, u32)]) -> Report {
     Report { sites, given_way: GIVEN_WAY.get(), cut_short }
 }
 
+/// Two requests of one page.
+const TWO: &str = "requests = [{ prompt = 2, max_new = 1 }, { prompt = 2, max_new = 1 }]";
+
 /// A scheduler that comes after everybody else: until it has ended, they go on.
 const LATER: (Actor, u32) = (Actor::PrefillScheduler, 1);
 
@@ -311,8 +314,7 @@ fn a_write_of_few_pages_does_not_time_out_and_may_fail() {
 
 #[test]
 fn a_loss_takes_one_message_once_there_is_one() {
-    let mut bench =
-        Bench::new(newest(), scope("requests = [{ prompt = 2, max_new = 1 }, { prompt = 2, max_new = 1 }]"));
+    let mut bench = Bench::new(newest(), scope(TWO));
     let report = crew(&mut bench, &[(Actor::Loss, 3), LATER]);
     assert_eq!(report.given_way, 2);
     bench.take([Step::Submit, Step::Submit, Step::Prefill, Step::Decode]);
@@ -361,8 +363,7 @@ fn what_one_card_is_landing_no_other_card_lands() {
 
 #[test]
 fn a_listener_takes_all_that_one_peer_sends_while_another_is_silent() {
-    let two = "requests = [{ prompt = 2, max_new = 1 }, { prompt = 2, max_new = 1 }]";
-    let mut bench = Bench::new(newest(), scope(&format!("{two}\ndecode_ranks = 2")));
+    let mut bench = Bench::new(newest(), scope(&format!("{TWO}\ndecode_ranks = 2")));
     bench.take([Step::Submit, Step::Submit, Step::Prefill, Step::Decode]);
     let waiting = |bench: &Bench| [0, 1].map(|from| bench.state.cell.world.waiting(Lane::ToPrefill { from, to: 0 }));
     assert_eq!(waiting(&bench), [2, 2]);
@@ -404,6 +405,10 @@ fn a_message_is_heard_once_its_connection_has_brought_it() {
     assert_eq!(bench.state.cell.world.waiting(lane), 1);
     crew(&mut bench, &[(Actor::Connection(lane), 1), (Actor::BootstrapThread(0), 1)]);
     assert_eq!(bench.state.cell.world.waiting(lane), 0);
+    let mut bench = Bench::new(newest(), scope(TWO));
+    bench.take([Step::Submit, Step::Submit, Step::Prefill, Step::Decode]);
+    crew(&mut bench, &[(Actor::Connection(lane), 1), (Actor::BootstrapThread(0), 3)]);
+    assert_eq!(bench.state.cell.world.waiting(lane), 1, "the second one is on its way");
 }
 
 #[test]
