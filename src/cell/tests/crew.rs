@@ -357,7 +357,7 @@ fn what_one_card_is_landing_no_other_card_lands() {
         }
     });
     let shifts = [(Actor::SecondRail, 1), (Actor::Fabric, 2)].map(|(actor, turns)| Shift { actor, turns });
-    work::<DuringALanding>(&bench.state, bench.serving.config(), &shifts, Some(listener));
+    _ = work::<DuringALanding>(&bench.state, bench.serving.config(), &shifts, Some(listener));
     assert_eq!(landings.load(Ordering::Relaxed), 2, "each piece once");
 }
 
@@ -405,6 +405,11 @@ fn a_message_is_heard_once_its_connection_has_brought_it() {
     assert_eq!(bench.state.cell.world.waiting(lane), 1);
     crew(&mut bench, &[(Actor::Connection(lane), 1), (Actor::BootstrapThread(0), 1)]);
     assert_eq!(bench.state.cell.world.waiting(lane), 0);
+    // A connection with nothing to bring brings nothing of what is sent later.
+    let mut bench = Bench::new(newest(), scope(""));
+    bench.take([Step::Submit, Step::Prefill]);
+    crew(&mut bench, &[(Actor::Connection(lane), 1), (Actor::DecodeScheduler, 1), (Actor::BootstrapThread(0), 1)]);
+    assert_eq!(bench.state.cell.world.waiting(lane), 1);
     let mut bench = Bench::new(newest(), scope(TWO));
     bench.take([Step::Submit, Step::Submit, Step::Prefill, Step::Decode]);
     crew(&mut bench, &[(Actor::Connection(lane), 1), (Actor::BootstrapThread(0), 3)]);
