@@ -13,13 +13,14 @@ const EFFORT: Effort = Effort { seed: SEED, found: 40_000, held: 3_000 };
 
 /// Races that each engine must find alone, since their slices are so small. S31 is lost to loom when to be heard is no access
 /// (`engine::loom::Heard`).
-const BOTH: [(&str, &str); 6] = [
+const BOTH: [(&str, &str); 7] = [
     ("S15", "transfer/late-landing"),
     ("S27", "transfer/error-with-sibling"),
     ("S31", "scheduler/late-row-meets-commit"),
     ("M07", "admission/handshake-meets-sender"),
     ("M08", "admission/abort-meets-sender"),
     ("M11", "admission/abort-meets-late-handshake"),
+    ("M12", "admission/late-abort-meets-sender"),
 ];
 
 #[test]

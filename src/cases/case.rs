@@ -5,7 +5,7 @@ use super::race::Race;
 use crate::cell::{Config, Producer, Profile, Scope, Site, Step};
 use crate::explore::{DRAIN_BOUND, Finding, Serving, Tail, replay};
 use crate::input::InputError;
-use crate::library;
+use crate::library::{self, toml_file};
 use serde::{Deserialize, Serialize};
 use std::ops::ControlFlow;
 
@@ -73,6 +73,16 @@ pub struct CaseError {
 }
 
 impl Case {
+    /// The case that `text`, the content of a TOML file, describes; `file` is what errors call it.
+    ///
+    /// # Errors
+    /// In one line: what it names and does not exist, or the nearest valid key.
+    pub fn parse(file: &str, text: &str) -> Result<Self, InputError> {
+        let case: Self = toml_file::parse(file, text)?;
+        case.validate().map_err(|error| InputError::new(file, None, error.to_string()))?;
+        Ok(case)
+    }
+
     /// A profile as a case names it: a preset, and settings after it.
     ///
     /// # Errors
@@ -110,15 +120,7 @@ impl Case {
         if self.producers.is_empty() {
             return Ok(vec![scope]);
         }
-        let planted = |producer: &Producer| {
-            let mut scope = scope.clone();
-            scope.name = format!("{} by {producer}", scope.name);
-            for rejection in scope.requests.iter_mut().filter_map(|request| request.rejected.as_mut()) {
-                rejection.by = *producer;
-            }
-            scope
-        };
-        Ok(self.producers.iter().map(planted).collect())
+        Ok(self.producers.iter().map(|producer| scope.planted_by(*producer)).collect())
     }
 
     /// Whether the script shows the violation under `profile` in `scope`, one of [`scopes`](Self::scopes), during its
@@ -160,10 +162,14 @@ impl Case {
     }
 
     /// The profiles that show this case where `finding` was made. What steps show, threads show too, wherever they race;
-    /// what only threads show is told of in its own place alone.
+    /// what only threads show is told of in its own place alone, and where a pattern that fits names the scope.
     pub(super) fn shown_on(&self, finding: &Finding) -> impl Iterator<Item = &str> {
         let place = finding.place();
-        let races = self.races.iter().filter(move |race| race.place == place).flat_map(|race| &race.found);
+        let within = |pattern: &Pattern| {
+            !pattern.within.is_empty() && pattern.matches_in(&finding.scope.name, &finding.signature)
+        };
+        let named = self.patterns().chain(&self.consequences).any(within);
+        let races = self.races.iter().filter(move |race| named || race.place == place).flat_map(|race| &race.found);
         self.found.iter().chain(races).map(String::as_str)
     }
 

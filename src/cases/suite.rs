@@ -2,8 +2,6 @@
 
 use super::case::Case;
 use crate::explore::Finding;
-use crate::input::InputError;
-use crate::library::toml_file;
 
 /// Embeds case files by name.
 macro_rules! shipped {
@@ -25,6 +23,7 @@ const SHIPPED: &[(&str, &str)] = &shipped![
     "M09",
     "M10",
     "M11",
+    "M12",
     "S01",
     "S01-at-result",
     "S01-immediate",
@@ -52,6 +51,11 @@ const SHIPPED: &[(&str, &str)] = &shipped![
     "S39",
 ];
 
+/// The file of a case.
+fn file(name: &str) -> String {
+    format!("cases/{name}.toml")
+}
+
 /// A set of cases.
 #[derive(Clone, Debug)]
 pub struct Suite {
@@ -65,7 +69,7 @@ impl Suite {
     /// Never: a test parses them all.
     #[must_use]
     pub fn shipped() -> Self {
-        let read = |(name, text): &(&str, &str)| parse(name, text).expect("shipped cases are valid");
+        let read = |(name, text): &(&str, &str)| Case::parse(&file(name), text).expect("shipped cases are valid");
         Self { cases: SHIPPED.iter().map(read).collect() }
     }
 
@@ -107,13 +111,6 @@ impl Suite {
         };
         fits.min_by_key(|case| (!case.tells(finding), differing(case), case.distance(finding)))
     }
-}
-
-fn parse(name: &str, text: &str) -> Result<Case, InputError> {
-    let file = format!("cases/{name}.toml");
-    let case: Case = toml_file::parse(&file, text)?;
-    case.validate().map_err(|error| InputError::new(file, None, error.to_string()))?;
-    Ok(case)
 }
 
 #[cfg(test)]
@@ -180,7 +177,7 @@ mod tests {
         let shipped: Vec<&str> = SHIPPED.iter().map(|(name, _)| *name).collect();
         assert_eq!(shipped, files);
         for (name, text) in SHIPPED {
-            let case = parse(name, text).unwrap_or_else(|error| panic!("{error}"));
+            let case = Case::parse(&file(name), text).unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(case.id, *name);
             assert!(!case.references.is_empty() && !case.story.is_empty(), "{name} says too little");
         }

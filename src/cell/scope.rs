@@ -1,6 +1,6 @@
 //! Scopes: the size of the world, the requests in it, and how many faults it may suffer.
 
-use super::rejection::Rejection;
+use super::rejection::{Producer, Rejection};
 use serde::{Deserialize, Serialize};
 
 /// How the balancer treats the two legs of a request.
@@ -196,6 +196,16 @@ impl Scope {
     /// The prefill ranks that decode rank `rank` hears from.
     pub fn prefill_peers(&self, rank: u8) -> impl Iterator<Item = u8> + use<> {
         peers(self.decode_ranks, self.prefill_ranks, rank)
+    }
+
+    /// The scope with `producer` behind each rejection that it plants; the name says so.
+    #[must_use]
+    pub fn planted_by(&self, producer: Producer) -> Self {
+        let mut planted = Self { name: format!("{} by {producer}", self.name), ..self.clone() };
+        for rejection in planted.requests.iter_mut().filter_map(|request| request.rejected.as_mut()) {
+            rejection.by = producer;
+        }
+        planted
     }
 
     /// Checks that every value is possible.

@@ -2,6 +2,7 @@
 
 use super::bulk::Bulk;
 use super::protocol::{Protocol, Quiet, StepClass};
+use super::walker::Walker;
 use crate::cell::{Cell, Config, Probe, Site, Step};
 use crate::lifetime::{Event, Label, Oracle, Place, RunWord, Violation};
 use smallvec::SmallVec;
@@ -72,6 +73,22 @@ impl Serving {
     ) -> bool {
         let judge = Judge { oracle: &mut state.oracle, found };
         state.cell.take(step, &self.config, &mut Tap { judge, listener })
+    }
+}
+
+impl Walker<'_, Serving> {
+    /// Takes the enabled step at position `choice` of the list that [`enabled`](Walker::enabled) last made, in the state that
+    /// it was made for, tells `listener` of its events, and returns it with what it violated.
+    ///
+    /// # Panics
+    /// When the list is not that long.
+    pub fn choose(&mut self, choice: usize, listener: impl FnMut(Site, &Event)) -> (Step, &[Violation]) {
+        let step = self.enabled[choice];
+        self.violations.clear();
+        let ServingState { cell, oracle } = &mut self.state;
+        let judge = Judge { oracle, found: &mut self.violations };
+        cell.perform(step, self.protocol.config(), &mut Tap { judge, listener });
+        (step, &self.violations)
     }
 }
 

@@ -4,8 +4,8 @@ mod profile;
 mod scopes;
 pub(crate) mod toml_file;
 
-pub use profile::profile;
-pub use scopes::{scope, scopes};
+pub use profile::{parse_profile, print_profile, profile};
+pub use scopes::{parse_scope, scope, scopes};
 
 use std::path::Path;
 

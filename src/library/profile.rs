@@ -3,7 +3,7 @@
 use super::{MAX_FILE, is_file, toml_file};
 use crate::cell::{Profile, Switch};
 use crate::input::{InputError, read_text};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
 use toml::Spanned;
@@ -26,7 +26,7 @@ struct ProfileFile {
 /// When there is no such profile or switch (the error names the nearest), and when the file is not one.
 pub fn profile(word: &str, settings: &[String]) -> Result<Profile, InputError> {
     let start = if is_file(word) {
-        parse(word, &read_text(Path::new(word), MAX_FILE)?)?
+        parse_profile(word, &read_text(Path::new(word), MAX_FILE)?)?
     } else {
         Profile::preset(word).map_err(|error| InputError::new("profile", None, error.to_string()))?
     };
@@ -35,7 +35,11 @@ pub fn profile(word: &str, settings: &[String]) -> Result<Profile, InputError> {
     })
 }
 
-fn parse(file: &str, text: &str) -> Result<Profile, InputError> {
+/// The profile that `text`, the content of a TOML file, describes; `file` is what errors call it.
+///
+/// # Errors
+/// In one line, with the nearest valid key.
+pub fn parse_profile(file: &str, text: &str) -> Result<Profile, InputError> {
     let read: ProfileFile = toml_file::parse(file, text)?;
     let at = |start: usize, problem: &dyn ToString| {
         InputError::new(file, Some(toml_file::line_at(text, start)), problem.to_string())
@@ -51,6 +55,21 @@ fn parse(file: &str, text: &str) -> Result<Profile, InputError> {
     Ok(Profile { name: read.name, switches })
 }
 
+/// The profile as a TOML file, every switch by name.
+#[must_use]
+pub fn print_profile(profile: &Profile) -> String {
+    let switches = Switch::ALL.iter().map(|switch| (switch.name(), profile.switches.on(*switch)));
+    let written = Written { name: &profile.name, switches: switches.collect() };
+    toml::to_string(&written).expect("a name and flags are TOML")
+}
+
+/// As [`ProfileFile`], to be written.
+#[derive(Serialize)]
+struct Written<'a> {
+    name: &'a str,
+    switches: BTreeMap<&'static str, bool>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -58,17 +77,17 @@ mod tests {
     #[test]
     fn a_file_starts_from_a_base() {
         let text = "name = 'mine'\nbase = 'sglang-0.5.22'\n[switches]\ndoor = false\nbatch_bound = true\n";
-        let profile = parse("x.toml", text).unwrap();
+        let profile = parse_profile("x.toml", text).unwrap();
         let expected = Profile::preset("sglang-0.5.22").unwrap();
         let expected = expected.with(Switch::Door, false).with(Switch::BatchBound, true).switches;
         assert_eq!(profile, Profile { name: "mine".to_owned(), switches: expected });
-        let bare = parse("x.toml", "name = 'bare'\n").unwrap();
+        let bare = parse_profile("x.toml", "name = 'bare'\n").unwrap();
         assert_eq!(bare.switches.iter().count(), 0);
     }
 
     #[test]
     fn mistakes_are_named_with_their_line() {
-        let refused = |text: &str| parse("x.toml", text).unwrap_err().to_string();
+        let refused = |text: &str| parse_profile("x.toml", text).unwrap_err().to_string();
         let cases = [
             (
                 "name = 'x'\nbase = 'sglang-0.5.2'\n",

@@ -51,7 +51,7 @@ pub fn scopes() -> impl Iterator<Item = Scope> {
 }
 
 fn read(name: &str, text: &str) -> Scope {
-    parse(&format!("scopes/{name}.toml"), text).expect("shipped scopes are valid")
+    parse_scope(&format!("scopes/{name}.toml"), text).expect("shipped scopes are valid")
 }
 
 /// The scope that `word` means: a shipped one by name, or a TOML file.
@@ -60,7 +60,7 @@ fn read(name: &str, text: &str) -> Scope {
 /// When there is no such scope (the error names the nearest), and when the file is not one.
 pub fn scope(word: &str) -> Result<Scope, InputError> {
     if is_file(word) {
-        return parse(word, &read_text(Path::new(word), MAX_FILE)?);
+        return parse_scope(word, &read_text(Path::new(word), MAX_FILE)?);
     }
     // A scope is named like its file, so the others need not be parsed.
     SHIPPED.iter().find(|(name, _)| *name == word).map(|(name, text)| read(name, text)).ok_or_else(|| {
@@ -73,7 +73,11 @@ pub fn scope(word: &str) -> Result<Scope, InputError> {
     })
 }
 
-fn parse(file: &str, text: &str) -> Result<Scope, InputError> {
+/// The scope that `text`, the content of a TOML file, describes; `file` is what errors call it.
+///
+/// # Errors
+/// In one line: what is impossible, with its key, or the nearest valid key.
+pub fn parse_scope(file: &str, text: &str) -> Result<Scope, InputError> {
     let scope: Scope = toml_file::parse(file, text)?;
     match scope.validate() {
         Ok(()) => Ok(scope),
@@ -103,9 +107,9 @@ mod tests {
 
     #[test]
     fn a_mistake_is_named_with_its_line_and_the_nearest_key() {
-        let refused = |text: &str| parse("x.toml", text).unwrap_err().to_string();
+        let refused = |text: &str| parse_scope("x.toml", text).unwrap_err().to_string();
         let good = "name = 'x'\npage_size = 2\nprefill_pages = 3\ndecode_pages = 3\nrequests = [{ prompt = 2 }]\n";
-        assert!(parse("x.toml", good).is_ok());
+        assert!(parse_scope("x.toml", good).is_ok());
         let cases = [
             ("decode_pages", "decode_page", "x.toml:4: unknown key `decode_page`; did you mean `decode_pages`?"),
             ("page_size = 2", "page_size = 0", "x.toml:2: scope `x`: `page_size` must be at least 1"),

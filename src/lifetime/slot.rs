@@ -77,6 +77,13 @@ impl Span {
         self.start + self.len
     }
 
+    /// The slots, of `width` cells each, that these cells lie in; the span is not empty.
+    #[must_use]
+    pub const fn slots(self, width: u32) -> Self {
+        let start = self.start / width;
+        Self::new(start, (self.end() - 1) / width + 1 - start)
+    }
+
     /// The part that both spans hold, if any.
     #[must_use]
     pub fn intersection(self, other: Self) -> Option<Self> {

@@ -2,6 +2,7 @@
 
 pub mod follow;
 pub mod loom;
+pub mod priorities;
 pub mod shuttle;
 
 /// Implements what a shared cell needs over a mutex of an engine: one `with` is one access, recorded.

@@ -73,6 +73,13 @@ pub(crate) fn model() -> Model {
                 &[(BootstrapThread(0), 3), (SECOND_RANK, 1), (PrefillScheduler, 2), (Worker(0), 2)],
             ),
             Slice::new(
+                "late-abort-meets-sender",
+                "decode gives up waiting and sends ABORT while prefill, which knows of none, makes the room (1.1, P2, P21, D10)",
+                ONE,
+                &[Step::Submit, Step::Decode, Step::Elapse, Step::Decode],
+                &[(BootstrapThread(0), 2), (PrefillScheduler, 2), (Worker(0), 2)],
+            ),
+            Slice::new(
                 "timeout-meets-handshake",
                 "the bootstrap timer is due while the handshake comes in (P3, P22)",
                 ONE,

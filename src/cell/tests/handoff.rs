@@ -137,6 +137,18 @@ fn a_lost_metadata_message_lets_the_access_go() {
 }
 
 #[test]
+fn metadata_messages_that_wait_have_names_of_their_own() {
+    let requests = "requests = [{ prompt = 2, max_new = 1 }, { prompt = 2, max_new = 1 }, { prompt = 2, max_new = 1 }]";
+    let mut bench = Bench::new(newest(), scope(&format!("aux_by_message = true\nmetadata_rows = 4\n{requests}")));
+    for _ in 0..3 {
+        bench.take(HANDSHAKE).take([Step::Prefill, WORKER, land(0), WORKER]);
+    }
+    let named =
+        bench.state.cell.world.aux(0, 0).with(|queue| queue.iter().map(|message| message.op.0).collect::<Vec<_>>());
+    assert_eq!(named, [64, 65, 66]);
+}
+
+#[test]
 fn a_handshake_that_is_repeated_replaces_the_destination() {
     let mut bench = Bench::new(newest(), scope(""));
     bench.take(HANDSHAKE);

@@ -1,6 +1,5 @@
 //! The memory of all places: who owns each slot, and whose content each cell holds.
 
-use super::spans::slots_of;
 use crate::few::{Few, clone_by_field};
 use crate::lifetime::{Cells, Label, Life, Place, Runs, Slots, Span};
 use std::hash::{Hash, Hasher};
@@ -31,7 +30,7 @@ pub(super) struct Region {
 impl Region {
     /// The slots that the cells of a (non-empty) run lie in.
     pub(super) const fn slots_of(self, cells: Span) -> Span {
-        slots_of(cells, self.width)
+        cells.slots(self.width)
     }
 
     /// All cells of a run of slots.

@@ -1,7 +1,6 @@
 //! A hash that does not see the names of slots, for symmetry reduction.
 
 use super::Oracle;
-use super::spans::slots_of;
 use crate::lifetime::{Cells, Place, Span};
 use std::hash::{Hash, Hasher};
 
@@ -40,7 +39,7 @@ impl Oracle {
     fn hash_cells<H: Hasher>(&self, cells: &Cells, order: &[u32], hasher: &mut H) {
         let width = self.memory.find(cells.place).map_or(1, |region| region.width);
         for &run in &cells.runs {
-            let slots = slots_of(run, width);
+            let slots = run.slots(width);
             for slot in slots.start..slots.end() {
                 let of_slot = Span::new(slot * width, width).intersection(run);
                 let within = of_slot.map(|cells| (cells.start % width, cells.len));

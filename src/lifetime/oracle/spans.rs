@@ -2,17 +2,11 @@
 
 use crate::lifetime::{Cells, Place, Span, Spans};
 
-/// The slots, of `width` cells each, that the cells of a (non-empty) run lie in.
-pub(super) const fn slots_of(cells: Span, width: u32) -> Span {
-    let start = cells.start / width;
-    Span::new(start, (cells.end() - 1) / width + 1 - start)
-}
-
 /// The slots of `place`, of `width` cells each, that `cells` lie in and that are among `within`: ascending, coalesced.
 pub(super) fn overlap<'a>(cells: impl Iterator<Item = &'a Cells>, place: Place, width: u32, within: &[Span]) -> Spans {
     let mut slots = Spans::new();
     for run in cells.filter(|cells| cells.place == place).flat_map(|cells| &cells.runs) {
-        let touched = slots_of(*run, width);
+        let touched = run.slots(width);
         for common in within.iter().filter_map(|&within| within.intersection(touched)) {
             include(&mut slots, common);
         }
