@@ -168,7 +168,7 @@ impl Case {
         let within = |pattern: &Pattern| {
             !pattern.within.is_empty() && pattern.matches_in(&finding.scope.name, &finding.signature)
         };
-        let named = self.patterns().chain(&self.consequences).any(within);
+        let named = finding.threads.is_some() && self.patterns().chain(&self.consequences).any(within);
         let races = self.races.iter().filter(move |race| named || race.place == place).flat_map(|race| &race.found);
         self.found.iter().chain(races).map(String::as_str)
     }

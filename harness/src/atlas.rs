@@ -1,0 +1,172 @@
+//! The rejection atlas: which producer of a rejection reached which stage under which profile, how often, and what came of it.
+//!
+//! A cell that was never reached is shown as such: that is where a researcher looks next.
+
+use crate::coverage::{Coverage, Feature};
+use pagefence::cell::{DecodeStage, PrefillStage, Producer};
+use pagefence::lifetime::Severity;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// How far a rejected request came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stage {
+    /// The grammar queue of prefill.
+    PrefillGrammar,
+    /// The bootstrap queue.
+    PrefillBootstrap,
+    /// The waiting queue of prefill.
+    PrefillWaiting,
+    /// A forward.
+    PrefillForward,
+    /// The inflight queue.
+    PrefillInflight,
+    /// Answered at prefill, its pages held.
+    PrefillHeld,
+    /// The grammar queue of decode.
+    DecodeGrammar,
+    /// The prealloc queue.
+    DecodePrealloc,
+    /// The transfer queue: pages are reserved.
+    DecodeTransfer,
+    /// The running batch.
+    DecodeRunning,
+    /// Answered at decode, its pages held.
+    DecodeHeld,
+}
+
+impl Stage {
+    /// Every stage, in the order of a request's way.
+    pub const ALL: [Self; 11] = [
+        Self::PrefillGrammar,
+        Self::PrefillBootstrap,
+        Self::PrefillWaiting,
+        Self::PrefillForward,
+        Self::PrefillInflight,
+        Self::PrefillHeld,
+        Self::DecodeGrammar,
+        Self::DecodePrealloc,
+        Self::DecodeTransfer,
+        Self::DecodeRunning,
+        Self::DecodeHeld,
+    ];
+
+    const fn of_prefill(stage: PrefillStage) -> Self {
+        match stage {
+            PrefillStage::Grammar => Self::PrefillGrammar,
+            PrefillStage::Bootstrap => Self::PrefillBootstrap,
+            PrefillStage::Waiting => Self::PrefillWaiting,
+            PrefillStage::Forward => Self::PrefillForward,
+            PrefillStage::Inflight => Self::PrefillInflight,
+            PrefillStage::Held => Self::PrefillHeld,
+        }
+    }
+
+    const fn of_decode(stage: DecodeStage) -> Self {
+        match stage {
+            DecodeStage::Grammar => Self::DecodeGrammar,
+            DecodeStage::Prealloc => Self::DecodePrealloc,
+            DecodeStage::Transfer => Self::DecodeTransfer,
+            DecodeStage::Running => Self::DecodeRunning,
+            DecodeStage::Held => Self::DecodeHeld,
+        }
+    }
+}
+
+/// One cell of the atlas.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reached {
+    /// In how many walks.
+    pub walks: u64,
+    /// In how many of them something was violated, by any request.
+    pub violated: u64,
+    /// The worst of that.
+    pub worst: Option<Severity>,
+}
+
+/// The rejection atlas of one profile.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Atlas(BTreeMap<(u8, Stage), Reached>);
+
+/// What one walk adds to an atlas.
+#[derive(Clone, Debug, Default)]
+pub struct Page {
+    reached: Vec<(u8, Stage)>,
+    worst: Option<Severity>,
+}
+
+impl Coverage for Page {
+    fn see(&mut self, feature: Feature) {
+        match feature {
+            Feature::Rejected { producer, prefill, decode } => {
+                let stages = prefill.map(Stage::of_prefill).into_iter().chain(decode.map(Stage::of_decode));
+                for stage in stages {
+                    if !self.reached.contains(&(producer, stage)) {
+                        self.reached.push((producer, stage));
+                    }
+                }
+            }
+            Feature::Rung { severity, .. } => self.worst = self.worst.max(Some(severity)),
+            Feature::Step { .. } | Feature::Race { .. } => {}
+        }
+    }
+}
+
+impl Atlas {
+    /// Adds a walk.
+    pub fn add(&mut self, page: &Page) {
+        for key in &page.reached {
+            let reached = self.0.entry(*key).or_default();
+            reached.walks += 1;
+            reached.violated += u64::from(page.worst.is_some());
+            reached.worst = reached.worst.max(page.worst);
+        }
+    }
+
+    /// What is known of a producer at a stage; nothing if it was never reached.
+    #[must_use]
+    pub fn cell(&self, producer: Producer, stage: Stage) -> Option<Reached> {
+        let at = Producer::ALL.iter().position(|known| *known == producer)?;
+        self.0.get(&(at as u8, stage)).copied()
+    }
+
+    /// How many cells were reached.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether none was.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::input::{Input, Op};
+    use crate::walk::Walk;
+    use crate::worlds::Worlds;
+
+    /// The rejection of S01 at decode, step by step on the first profile that has it, and on one that refuses it at the door.
+    #[test]
+    fn a_rejected_request_reaches_the_queues_until_the_door_refuses_it() {
+        let worlds = Worlds::shipped();
+        let reached = |profile: &str| {
+            let header = (worlds.profile(profile).unwrap(), worlds.scope("planted").unwrap());
+            let ops = vec![Op { family: Op::ANY, pick: 0 }; 40];
+            let input = Input { profile: header.0, scope: header.1, producer: 0, ops };
+            let world = worlds.world(worlds.key(&input));
+            let mut page = Page::default();
+            Walk::new(&world).walk(&input, &mut page);
+            let mut atlas = Atlas::default();
+            atlas.add(&page);
+            Stage::ALL.map(|stage| atlas.cell(Producer::KvBudget, stage).map_or(0, |reached| reached.walks))
+        };
+        let stages = |counts: [u64; 11]| Stage::ALL.into_iter().zip(counts).filter(|(_, count)| *count == 1).count();
+        assert!(stages(reached("sglang-0.5.11")) > stages(reached("reference")), "{:?}", reached("sglang-0.5.11"));
+    }
+}

@@ -1,0 +1,129 @@
+//! A schedule of threads through a slice or a whole cell: the input is the scheduler. What no case declares is a crash.
+
+use super::Crash;
+use arbitrary::{Arbitrary, Unstructured};
+use pagefence::cases::Suite;
+use pagefence::cell::Profile;
+use pagefence::explore::Words;
+use pagefence::lifetime::Violation;
+use pagefence_models::engine::priorities::{Priorities, prioritise};
+use pagefence_models::engine::shuttle::Shuttle;
+use pagefence_models::finding::as_met;
+use pagefence_models::{Engine, Job, Met, Slice, all, record};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
+
+/// The most threads of a model.
+const THREADS: usize = 16;
+/// The most points at which the running thread falls behind: a bug of depth nine.
+const CHANGES: usize = 8;
+
+/// What a fuzzer chooses: where, and who goes first.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ScheduleInput {
+    /// Which profile, modulo how many there are.
+    pub profile: u8,
+    /// Which slice or whole cell, of all models in turn, modulo how many there are.
+    pub place: u8,
+    /// Who goes first, and where that changes.
+    pub priorities: Priorities,
+}
+
+impl ScheduleInput {
+    /// The input that these bytes are; what is missing is zero or left out.
+    #[must_use]
+    pub fn from_bytes(bytes: &[u8]) -> Self {
+        Self::arbitrary_take_rest(Unstructured::new(bytes)).unwrap_or_default()
+    }
+
+    /// The input in bytes.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut bytes = vec![self.profile, self.place];
+        bytes.extend((0..THREADS).map(|thread| self.priorities.of.get(thread).copied().unwrap_or(0)));
+        bytes.extend(self.priorities.changes.iter().flat_map(|change| change.to_le_bytes()));
+        bytes
+    }
+}
+
+impl<'a> Arbitrary<'a> for ScheduleInput {
+    fn arbitrary(u: &mut Unstructured<'a>) -> arbitrary::Result<Self> {
+        let [profile, place] = <[u8; 2]>::arbitrary(u)?;
+        let of = <[u8; THREADS]>::arbitrary(u)?.to_vec();
+        let mut changes = Vec::new();
+        while u.len() >= 2 && changes.len() < CHANGES {
+            changes.push(u16::arbitrary(u)?);
+        }
+        Ok(Self { profile, place, priorities: Priorities { of, changes } })
+    }
+}
+
+/// Every slice and whole cell, with the name of its model.
+static PLACES: LazyLock<Vec<(&'static str, &'static Slice)>> = LazyLock::new(|| {
+    let of = |model: &'static pagefence_models::Model| {
+        model.slices.iter().chain(&model.wholes).map(move |slice| (model.name, slice))
+    };
+    all().iter().flat_map(of).collect()
+});
+
+static PROFILES: LazyLock<Vec<Profile>> = LazyLock::new(|| Profile::presets().map(|(profile, _)| profile).collect());
+
+static SUITE: LazyLock<Suite> = LazyLock::new(Suite::shipped);
+
+/// Runs one schedule.
+///
+/// # Errors
+/// A violation that no case declares.
+pub fn schedule(bytes: &[u8]) -> Result<(), Crash> {
+    let input = ScheduleInput::from_bytes(bytes);
+    let profile = &PROFILES[usize::from(input.profile) % PROFILES.len()];
+    let (model, slice) = PLACES[usize::from(input.place) % PLACES.len()];
+    let stage = slice.stage(profile.switches);
+    let violations = Arc::new(Mutex::new(Vec::new()));
+    let heard = Arc::clone(&violations);
+    prioritise(&input.priorities, move || {
+        *heard.lock().unwrap_or_else(PoisonError::into_inner) = stage.execute::<Shuttle>();
+    });
+    let violations = violations.lock().unwrap_or_else(PoisonError::into_inner);
+    let job = Job {
+        model: model.to_owned(),
+        slice: slice.name.clone(),
+        profile: profile.clone(),
+        engine: Engine::Shuttle,
+        seed: 0,
+        executions: 1,
+        milliseconds: None,
+        until: None,
+    };
+    match violations.iter().find(|violation| !declared(&job, slice, violation)) {
+        None => Ok(()),
+        Some(violation) => Err(Crash(format!(
+            "{violation:?}\n{} on {} in {model}/{}, declared by no case",
+            violation.kind, profile.name, slice.name
+        ))),
+    }
+}
+
+fn declared(job: &Job, slice: &Slice, violation: &Violation) -> bool {
+    let Some(signature) = Words::of(violation) else { return false };
+    let met = Met {
+        signature,
+        violation: violation.clone(),
+        schedule: record::schedule(),
+        unordered: false,
+        first: 1,
+        count: 1,
+        strategy: None,
+    };
+    SUITE.declares(&as_met(job, slice, &met)).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_come_back_as_they_were() {
+        let bytes: Vec<u8> = (0..30).collect();
+        assert_eq!(ScheduleInput::from_bytes(&bytes).to_bytes(), bytes);
+    }
+}
