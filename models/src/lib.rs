@@ -34,7 +34,7 @@
 //! * The content of a metadata row is read and written as one thing, so a row is never seen half written, and polling it for a
 //!   room counts as having seen the write behind it.
 //! * Queues between threads are locked queues, as the engine's are.
-//! * Prefill does not die here; the explorers of the library kill it.
+//! * Prefill does not die while threads race: a script may kill it before, and the explorers of the library do.
 //! * A fault of the network strikes at the first write or message that it can, whenever it is scheduled.
 
 pub mod engine;

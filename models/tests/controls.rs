@@ -37,6 +37,7 @@ const CONTROLS: &[(Switch, &[Switch], &str, Kind)] = &[
     (PoisonRecovers, &[], "transfer/error-with-sibling", Kind::Leak),
     (StickyReason, &[], "admission/rejection-meets-handshake", Kind::FalseSuccess),
     (NotifyPeer, &[], "admission/rejection-meets-handshake", Kind::Stuck),
+    (PreallocTimeout, &[], "admission/death-meets-prealloc", Kind::Stuck),
     (MessageEpoch, &[], "admission/room-used-again", Kind::Stuck),
     (RetryAfterSettle, &[], "transfer/timeout-with-first-attempt", Kind::FreeInFlight),
     (LockedTables, &[], "admission/handshake-meets-sender", Kind::Stuck),
@@ -52,7 +53,6 @@ const CONTROLS: &[(Switch, &[Switch], &str, Kind)] = &[
 
 /// Protections whose loss no model shows.
 const UNSEEN: &[(Switch, &str)] = &[
-    (PreallocTimeout, "the explorers show it (quarantine); it takes a dead prefill, and none dies here"),
     (Generation, "the explorers show it (rooms, without message_epoch, which at this grain breaks everything alone)"),
     (NoResurrection, "with epochs a late status names a room that nobody will use again"),
     (RoomReset, "with epochs a room never starts again"),

@@ -42,6 +42,14 @@ timers = { waiting = 1, release = 1 }
 requests = [{ prompt = 1, max_new = 1 }]
 ";
 
+const QUARANTINE: &str = "
+prefill_pages = 1
+decode_pages = 1
+faults = { kills = 1 }
+timers = { waiting = 1, release = 1, prealloc = 1 }
+requests = [{ prompt = 1, max_new = 1 }, { prompt = 1, max_new = 1 }]
+";
+
 /// Brings what decode rank 1 says.
 const SECOND_RANK: Actor = Connection(Lane::ToPrefill { from: 1, to: 0 });
 
@@ -85,6 +93,13 @@ pub(crate) fn model() -> Model {
                 ONE,
                 &[Step::Submit, Step::Prefill, Step::Decode],
                 &[(Clock, 1), (PrefillScheduler, 2), (BootstrapThread(0), 1)],
+            ),
+            Slice::new(
+                "death-meets-prealloc",
+                "prefill has died and decode knows; a request waits for pages that nobody will give back (3.4, protocol 10; S13)",
+                QUARANTINE,
+                &[Step::Submit, Step::Submit, Step::KillPrefill, Step::Heartbeat],
+                &[(DecodeThread(0), 1), (DecodeScheduler, 3), (Clock, 2)],
             ),
             Slice::new(
                 "success-meets-abort",
