@@ -70,6 +70,9 @@ pub enum Command {
     /// Show the shipped scopes.
     #[command(after_help = "Example:\n  pagefence scopes")]
     Scopes,
+    /// Show which producer of a rejection reached which stage, how often, and what came of it.
+    #[command(after_help = "Examples:\n  pagefence atlas\n  pagefence atlas --profile sglang-0.5.23 --walks 10000")]
+    Atlas(AtlasArgs),
     /// Judge recorded traces of real engines.
     #[command(
         after_help = "Examples:\n  pagefence audit run.jsonl\n  pagefence audit --lenient *.jsonl --html audit.html"
@@ -336,6 +339,19 @@ pub struct ProfilesArgs {
     /// Say what each switch does and where that is known from.
     #[arg(long)]
     pub long: bool,
+}
+
+#[derive(Debug, Args)]
+pub struct AtlasArgs {
+    /// Only these shipped profiles; may be given several times.
+    #[arg(long = "profile", value_name = "NAME")]
+    pub profiles: Vec<String>,
+    /// Random walks for each producer in each scope that plants a rejection.
+    #[arg(long, default_value_t = 500, value_name = "N")]
+    pub walks: u64,
+    /// The seed of the walks.
+    #[arg(long, default_value_t = 0)]
+    pub seed: u64,
 }
 
 #[derive(Debug, Args)]

@@ -3,7 +3,11 @@
 //! A cell that was never reached is shown as such: that is where a researcher looks next.
 
 use crate::coverage::{Coverage, Feature};
-use pagefence::cell::{DecodeStage, PrefillStage, Producer};
+use crate::input::{Input, Op};
+use crate::walk::Walk;
+use crate::worlds::Worlds;
+use pagefence::cell::{DecodeStage, PrefillStage, Producer, Scope};
+use pagefence::explore::Random;
 use pagefence::lifetime::Severity;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -52,6 +56,24 @@ impl Stage {
         Self::DecodeHeld,
     ];
 
+    /// Its name, short enough for the head of a column.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::PrefillGrammar => "p grammar",
+            Self::PrefillBootstrap => "p bootstrap",
+            Self::PrefillWaiting => "p waiting",
+            Self::PrefillForward => "p forward",
+            Self::PrefillInflight => "p inflight",
+            Self::PrefillHeld => "p held",
+            Self::DecodeGrammar => "d grammar",
+            Self::DecodePrealloc => "d prealloc",
+            Self::DecodeTransfer => "d transfer",
+            Self::DecodeRunning => "d running",
+            Self::DecodeHeld => "d held",
+        }
+    }
+
     const fn of_prefill(stage: PrefillStage) -> Self {
         match stage {
             PrefillStage::Grammar => Self::PrefillGrammar,
@@ -79,7 +101,7 @@ impl Stage {
 pub struct Reached {
     /// In how many walks.
     pub walks: u64,
-    /// In how many of them something was violated, by any request.
+    /// In how many of them something befell a rejected request.
     pub violated: u64,
     /// The worst of that.
     pub worst: Option<Severity>,
@@ -107,8 +129,8 @@ impl Coverage for Page {
                     }
                 }
             }
-            Feature::Rung { severity, .. } => self.worst = self.worst.max(Some(severity)),
-            Feature::Step { .. } | Feature::Race { .. } => {}
+            Feature::Rung { severity, rejected: true, .. } => self.worst = self.worst.max(Some(severity)),
+            Feature::Rung { .. } | Feature::Step { .. } | Feature::Race { .. } => {}
         }
     }
 }
@@ -144,12 +166,36 @@ impl Atlas {
     }
 }
 
+/// The steps of a walk that [`draw`] takes.
+const STEPS: usize = 64;
+
+/// Takes `walks` random walks for each producer in each shipped scope that plants a rejection, under shipped profile number
+/// `profile`. The same seed draws the same atlas.
+#[must_use]
+pub fn draw(profile: u8, walks: u64, seed: u64) -> Atlas {
+    let worlds = Worlds::shipped();
+    let plants = |scope: &Scope| scope.requests.iter().any(|request| request.rejected.is_some());
+    let mut atlas = Atlas::default();
+    for (scope, _) in (0..).zip(&worlds.scopes).filter(|(_, scope)| plants(scope)) {
+        for producer in 1..=Producer::ALL.len() as u8 {
+            let mut input = Input { profile, scope, producer, ops: vec![Op::default(); STEPS] };
+            let world = worlds.world(worlds.key(&input));
+            let mut walk = Walk::new(&world);
+            let mut random = Random::new(seed, u64::from(scope) << 8 | u64::from(producer));
+            for _ in 0..walks {
+                input.ops.fill_with(|| Op { family: Op::ANY, pick: random.word() as u8 });
+                let mut page = Page::default();
+                walk.walk(&input, &mut page);
+                atlas.add(&page);
+            }
+        }
+    }
+    atlas
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::{Input, Op};
-    use crate::walk::Walk;
-    use crate::worlds::Worlds;
 
     /// The rejection of S01 at decode, step by step on the first profile that has it, and on one that refuses it at the door.
     #[test]
@@ -168,5 +214,17 @@ mod tests {
         };
         let stages = |counts: [u64; 11]| Stage::ALL.into_iter().zip(counts).filter(|(_, count)| *count == 1).count();
         assert!(stages(reached("sglang-0.5.11")) > stages(reached("reference")), "{:?}", reached("sglang-0.5.11"));
+    }
+
+    #[test]
+    fn only_grammars_reach_the_grammar_queue_and_the_same_seed_draws_the_same() {
+        let oldest = Worlds::shipped().profile("sglang-0.5.11").unwrap();
+        let atlas = draw(oldest, 8, 3);
+        let reached = |producer, stage| atlas.cell(producer, stage).is_some();
+        assert!(reached(Producer::KvBudget, Stage::PrefillBootstrap));
+        assert!(reached(Producer::GrammarInvalid, Stage::PrefillGrammar));
+        assert!(!reached(Producer::KvBudget, Stage::PrefillGrammar));
+        assert_eq!(atlas, draw(oldest, 8, 3));
+        assert_ne!(atlas, draw(oldest, 8, 4));
     }
 }

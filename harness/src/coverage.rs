@@ -41,6 +41,8 @@ pub enum Feature {
         severity: Severity,
         /// What.
         kind: Kind,
+        /// Whether it befell a request that a producer rejects.
+        rejected: bool,
     },
 }
 
@@ -124,7 +126,7 @@ mod tests {
     fn a_feature_is_counted_where_it_belongs_and_never_back_to_zero() {
         static CELLS: [AtomicU8; 64] = [const { AtomicU8::new(0) }; 64];
         let mut counters = Counters(&CELLS);
-        let feature = Feature::Rung { severity: Severity::Hazard, kind: Kind::FreeInFlight };
+        let feature = Feature::Rung { severity: Severity::Hazard, kind: Kind::FreeInFlight, rejected: false };
         (0..300).for_each(|_| counters.see(feature));
         let counts: Vec<u8> =
             CELLS.iter().map(|cell| cell.load(Ordering::Relaxed)).filter(|count| *count > 0).collect();

@@ -3,66 +3,45 @@
 //! A fuzzer that changes any byte spends half its inputs on the world, and one that inserts a byte shifts every step behind it.
 
 use crate::input::{Input, MAX_OPS, Op};
-
-/// A small source of numbers, from the seed that the fuzzer gives.
-struct Numbers(u32);
-
-impl Numbers {
-    /// Xorshift: a seed of zero would stay zero.
-    fn next(&mut self) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 17;
-        self.0 ^= self.0 << 5;
-        self.0 as usize
-    }
-
-    fn below(&mut self, limit: usize) -> usize {
-        self.next() % limit.max(1)
-    }
-
-    fn op(&mut self) -> Op {
-        Op { family: self.next() as u8, pick: self.next() as u8 }
-    }
-}
+use pagefence::explore::Random;
 
 /// Changes one thing about the input in `bytes[..size]`, in place, so that at most `bytes.len()` are used; returns how many are.
 /// The same seed makes the same change.
 pub fn mutate(bytes: &mut [u8], size: usize, seed: u32) -> usize {
     let mut input = Input::from_bytes(&bytes[..size.min(bytes.len())]);
-    change(&mut input, &mut Numbers(seed | 1));
+    change(&mut input, &mut Random::new(u64::from(seed), 0));
     let made = input.to_bytes();
     let size = made.len().min(bytes.len());
     bytes[..size].copy_from_slice(&made[..size]);
     size
 }
 
-fn change(input: &mut Input, numbers: &mut Numbers) {
+fn change(input: &mut Input, random: &mut Random) {
     let count = input.ops.len();
-    let at = numbers.below(count);
-    match numbers.below(16) {
-        0 => input.profile = numbers.next() as u8,
-        1 => input.scope = numbers.next() as u8,
-        2 => input.producer = numbers.next() as u8,
-        3..=6 if count < MAX_OPS => input.ops.insert(at, numbers.op()),
-        7 | 8 if count < MAX_OPS => input.ops.push(numbers.op()),
+    let mut below = |limit: usize| random.below(limit as u64) as usize;
+    let (choice, at, other) = (below(16), below(count), below(count));
+    let run = 1 + below((count - at).min(8));
+    let mut byte = || random.word() as u8;
+    match choice {
+        0 => input.profile = byte(),
+        1 => input.scope = byte(),
+        2 => input.producer = byte(),
         9 | 10 if count > 1 => {
             input.ops.remove(at);
         }
-        11 if count > 1 => {
-            let other = numbers.below(count);
-            input.ops.swap(at, other);
-        }
+        11 if count > 1 => input.ops.swap(at, other),
         12 if count > 1 => {
             // A run of steps again, elsewhere.
-            let length = 1 + numbers.below((count - at).min(8));
-            let run = input.ops[at..at + length].to_vec();
-            let to = numbers.below(count);
-            input.ops.splice(to..to, run);
+            let run = input.ops[at..at + run].to_vec();
+            input.ops.splice(other..other, run);
             input.ops.truncate(MAX_OPS);
         }
-        13 | 14 if count > 0 => input.ops[at].pick = numbers.next() as u8,
-        _ if count > 0 => input.ops[at] = numbers.op(),
-        _ => input.ops.push(numbers.op()),
+        13 | 14 if count > 0 => input.ops[at].pick = byte(),
+        15 if count > 0 => input.ops[at] = Op { family: byte(), pick: byte() },
+        _ => {
+            input.ops.insert(at, Op { family: byte(), pick: byte() });
+            input.ops.truncate(MAX_OPS);
+        }
     }
 }
 

@@ -107,14 +107,14 @@ impl<'w> Walk<'w> {
         let (step, violations) =
             self.walker.choose(choice, |site, event| follow(flights, config, site, event, &mut *coverage));
         self.taken.push(step);
-        see(&mut self.met, violations, self.taken.len(), coverage);
+        see(self.world, &mut self.met, violations, self.taken.len(), coverage);
         roles(self.world, self.walker.state(), step, coverage);
     }
 
     fn drain(&mut self, coverage: &mut impl Coverage) {
         let (met, steps) = (&mut self.met, self.taken.len());
         let drained = self.walker.drain(DRAIN_BOUND, |moment| {
-            see(met, moment.violations(), steps, coverage);
+            see(self.world, met, moment.violations(), steps, coverage);
             if let Moment::Step { step, state, .. } = moment {
                 roles(self.world, state, *step, coverage);
             }
@@ -128,9 +128,11 @@ impl<'w> Walk<'w> {
     }
 }
 
-fn see(met: &mut Vec<Met>, violations: &[Violation], steps: usize, coverage: &mut impl Coverage) {
+fn see(world: &World, met: &mut Vec<Met>, violations: &[Violation], steps: usize, coverage: &mut impl Coverage) {
     for violation in violations {
-        coverage.see(Feature::Rung { severity: violation.kind.severity(), kind: violation.kind });
+        let spec = world.scope.requests.get(violation.life.request as usize);
+        let rejected = spec.is_some_and(|spec| spec.rejected.is_some());
+        coverage.see(Feature::Rung { severity: violation.kind.severity(), kind: violation.kind, rejected });
         let signature = Signature::from(violation);
         if met.iter().all(|known| Signature::from(&known.violation) != signature) {
             met.push(Met { violation: violation.clone(), steps });

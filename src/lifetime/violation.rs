@@ -25,6 +25,21 @@ pub enum Severity {
     Exposure,
 }
 
+/// As people say it: `wrong answer`.
+impl fmt::Display for Severity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Hazard => "hazard",
+            Self::Race => "race",
+            Self::Leak => "leak",
+            Self::Liveness => "liveness",
+            Self::WrongAnswer => "wrong answer",
+            Self::Corruption => "corruption",
+            Self::Exposure => "exposure",
+        })
+    }
+}
+
 /// What is wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

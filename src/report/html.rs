@@ -156,7 +156,7 @@ fn verdict(id: usize, timeline: &Timeline, subject: &MarkedViolation) -> Markup 
     ];
     html! {
         div.verdict.danger[severity <= Severity::Race] {
-            span.badge { (subject.kind) " · " (strip::severity(severity)) }
+            span.badge { (subject.kind) " · " (severity) }
             p { (subject.headline) }
         }
         @if subject.started.is_some() || subject.released.is_some() {

@@ -260,16 +260,3 @@ pub(super) fn legend(timeline: &Timeline, drawn: &[Column], glyphs: &Glyphs) -> 
     }
     vec![lanes, slots]
 }
-
-/// The name of a severity, as people say it.
-pub(super) const fn severity(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Hazard => "hazard",
-        Severity::Race => "race",
-        Severity::Leak => "leak",
-        Severity::Liveness => "liveness",
-        Severity::WrongAnswer => "wrong answer",
-        Severity::Corruption => "corruption",
-        Severity::Exposure => "exposure",
-    }
-}

@@ -155,7 +155,7 @@ impl<'a> Screen<'a> {
                     0 => String::new(),
                     n => format!(" (and {n} more below)"),
                 };
-                let text = format!("{} ({}): {}{others}", subject.kind, strip::severity(severity), subject.headline);
+                let text = format!("{} ({severity}): {}{others}", subject.kind, subject.headline);
                 self.paragraph(&lead, BOLD, &text, 2, out)?;
             }
         }

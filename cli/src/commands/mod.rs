@@ -1,5 +1,6 @@
 //! One file a command.
 
+mod atlas;
 mod audit;
 mod cases;
 mod check;
@@ -36,6 +37,7 @@ pub fn run(cli: Cli, console: &mut Console) -> Result<Outcome> {
         Command::Minimize(args) => minimize::run(&args, console),
         Command::Profiles(args) => profiles::run(&args, console),
         Command::Scopes => scopes::run(console),
+        Command::Atlas(args) => atlas::run(&args, console),
         Command::Audit(args) => audit::run(&args, console),
         Command::Model(args) => model::run(&args, console),
         Command::Gate(args) => gate::run(&args, console),

@@ -2,8 +2,20 @@
 
 use super::kit::pagefence;
 
-const COMMANDS: [&str; 11] =
-    ["check", "cases", "hunt", "prove", "replay", "minimize", "profiles", "scopes", "audit", "gate", "completions"];
+const COMMANDS: [&str; 12] = [
+    "check",
+    "cases",
+    "hunt",
+    "prove",
+    "replay",
+    "minimize",
+    "profiles",
+    "scopes",
+    "atlas",
+    "audit",
+    "gate",
+    "completions",
+];
 
 #[test]
 fn every_command_has_help_with_examples() {

@@ -1,5 +1,6 @@
 //! The command as users meet it.
 
+mod atlas;
 mod bad_input;
 mod commands;
 mod help;

@@ -1,0 +1,85 @@
+//! `pagefence atlas`.
+
+use crate::args::AtlasArgs;
+use crate::console::Console;
+use crate::outcome::Outcome;
+use anyhow::{Result, bail};
+use pagefence::cell::{Producer, Profile, nearest};
+use pagefence::report::{Cell, Table, Tone};
+use pagefence_harness::Worlds;
+use pagefence_harness::atlas::{Atlas, Reached, Stage, draw};
+use serde::Serialize;
+
+/// The atlas of one profile, as it is printed in JSON.
+#[derive(Serialize)]
+struct Drawn {
+    profile: String,
+    cells: Vec<Entry>,
+}
+
+#[derive(Serialize)]
+struct Entry {
+    producer: Producer,
+    stage: Stage,
+    #[serde(flatten)]
+    reached: Reached,
+}
+
+const LEGEND: [&str; 4] = [
+    "",
+    "A cell: in how many walks the request came there, and the worst that befell it in one of them.",
+    "`.`: never reached; that is where to look next. p: prefill, d: decode.",
+    "What one server refuses goes on at the other until that hears of it.",
+];
+
+pub fn run(args: &AtlasArgs, console: &mut Console) -> Result<Outcome> {
+    let worlds = Worlds::shipped();
+    let names: Vec<String> = if args.profiles.is_empty() {
+        worlds.profiles.iter().map(|profile| profile.name.clone()).collect()
+    } else {
+        args.profiles.clone()
+    };
+    console.line(format!("atlas: seed {}, {} walks for each producer in each scope", args.seed, args.walks))?;
+    let mut drawn = Vec::new();
+    for name in names {
+        let Some(profile) = worlds.profile(&name) else {
+            let near = nearest(&name, worlds.profiles.iter().map(|profile: &Profile| profile.name.as_str()));
+            bail!("there is no profile `{name}`; did you mean `{}`?", near.unwrap_or_default());
+        };
+        let atlas = draw(profile, args.walks, args.seed);
+        console.line("")?;
+        console.table(&table(&name, &atlas))?;
+        drawn.push(Drawn { profile: name, cells: entries(&atlas) });
+    }
+    for line in LEGEND {
+        console.line(line)?;
+    }
+    console.json(&drawn)?;
+    Ok(Outcome::AsDeclared)
+}
+
+fn table(profile: &str, atlas: &Atlas) -> Table {
+    let head = std::iter::once("producer").chain(Stage::ALL.map(Stage::name));
+    let mut table = Table::new(profile, head);
+    for producer in Producer::ALL {
+        let cells = Stage::ALL.map(|stage| cell(atlas.cell(*producer, stage)));
+        table.push(std::iter::once(Cell::from(producer.name())).chain(cells));
+    }
+    table
+}
+
+fn cell(reached: Option<Reached>) -> Cell {
+    match reached {
+        None => Cell::new(".", Tone::Dim),
+        Some(Reached { walks, worst: None, .. }) => Cell::new(walks.to_string(), Tone::Good),
+        Some(Reached { walks, worst: Some(worst), .. }) => {
+            Cell::new(format!("{walks} {worst}"), crate::view::tone(worst))
+        }
+    }
+}
+
+fn entries(atlas: &Atlas) -> Vec<Entry> {
+    let places = Producer::ALL.iter().flat_map(|producer| Stage::ALL.map(|stage| (*producer, stage)));
+    let entry = |(producer, stage)| Some(Entry { producer, stage, reached: atlas.cell(producer, stage)? });
+    places.filter_map(entry).collect()
+}
