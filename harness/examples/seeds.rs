@@ -1,7 +1,7 @@
 //! Writes the seeds of every target into `corpus/`: `cargo run -p pagefence-harness --example seeds`.
 
 use pagefence::cell::Profile;
-use pagefence::library::{print_profile, scopes};
+use pagefence::library::scopes;
 use pagefence_harness::corpus::{root, seeds};
 use pagefence_harness::targets::{ScheduleInput, Target};
 use std::fs;
@@ -28,7 +28,7 @@ fn main() -> std::io::Result<()> {
         write(Target::Schedule, &format!("place-{place}"), &input.to_bytes())?;
     }
     for (profile, _) in Profile::presets() {
-        let text = print_profile(&profile);
+        let text = toml::to_string(&profile).expect("a profile is TOML");
         write(Target::Config, &format!("profile-{}", profile.name), &[&[0], text.as_bytes()].concat())?;
     }
     Ok(())

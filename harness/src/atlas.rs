@@ -6,7 +6,7 @@ use crate::coverage::{Coverage, Feature};
 use crate::input::{Input, Op};
 use crate::walk::Walk;
 use crate::worlds::Worlds;
-use pagefence::cell::{DecodeStage, PrefillStage, Producer, Scope};
+use pagefence::cell::{DecodeStage, PrefillStage, Producer};
 use pagefence::explore::Random;
 use pagefence::lifetime::Severity;
 use serde::{Deserialize, Serialize};
@@ -152,18 +152,6 @@ impl Atlas {
         let at = Producer::ALL.iter().position(|known| *known == producer)?;
         self.0.get(&(at as u8, stage)).copied()
     }
-
-    /// How many cells were reached.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Whether none was.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
 }
 
 /// The steps of a walk that [`draw`] takes.
@@ -174,9 +162,8 @@ const STEPS: usize = 64;
 #[must_use]
 pub fn draw(profile: u8, walks: u64, seed: u64) -> Atlas {
     let worlds = Worlds::shipped();
-    let plants = |scope: &Scope| scope.requests.iter().any(|request| request.rejected.is_some());
     let mut atlas = Atlas::default();
-    for (scope, _) in (0..).zip(&worlds.scopes).filter(|(_, scope)| plants(scope)) {
+    for (scope, _) in (0..).zip(&worlds.scopes).filter(|(_, scope)| scope.plants_a_rejection()) {
         for producer in 1..=Producer::ALL.len() as u8 {
             let mut input = Input { profile, scope, producer, ops: vec![Op::default(); STEPS] };
             let world = worlds.world(worlds.key(&input));

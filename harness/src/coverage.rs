@@ -88,12 +88,6 @@ impl Seen {
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
-
-    /// Whether `feature` was seen.
-    #[must_use]
-    pub fn contains(&self, feature: &Feature) -> bool {
-        self.0.contains(feature)
-    }
 }
 
 impl Coverage for Seen {

@@ -63,7 +63,7 @@ impl Worlds {
     pub fn key(&self, input: &Input) -> WorldKey {
         let scope = input.scope % self.scopes.len() as u8;
         let producers = Producer::ALL.len() as u8;
-        let plants = self.scopes[usize::from(scope)].requests.iter().any(|request| request.rejected.is_some());
+        let plants = self.scopes[usize::from(scope)].plants_a_rejection();
         let producer = if plants && input.producer > 0 { (input.producer - 1) % producers + 1 } else { 0 };
         WorldKey { profile: input.profile % self.profiles.len() as u8, scope, producer }
     }
@@ -100,7 +100,7 @@ mod tests {
     fn any_bytes_name_a_world_and_only_a_planted_rejection_has_a_producer() {
         let worlds = Worlds::shipped();
         for scope in 0..worlds.scopes.len() as u8 {
-            let plants = worlds.scopes[usize::from(scope)].requests.iter().any(|request| request.rejected.is_some());
+            let plants = worlds.scopes[usize::from(scope)].plants_a_rejection();
             for producer in [0, 1, 20, 21, 255] {
                 let key = worlds.key(&Input { profile: 255, scope, producer, ops: Vec::new() });
                 let named = worlds.world(key).scope.name;

@@ -189,7 +189,7 @@ impl Case {
         }
         self.stopped().map_err(|error| fail(error.to_string()))?;
         let scopes = self.scopes().map_err(|error| fail(error.to_string()))?;
-        let plants = scopes.iter().all(|scope| scope.requests.iter().any(|request| request.rejected.is_some()));
+        let plants = scopes.iter().all(Scope::plants_a_rejection);
         if !self.producers.is_empty() && !plants {
             return Err(fail(format!("scope `{}` plants no rejection for its producers", self.scope)));
         }

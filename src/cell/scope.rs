@@ -198,6 +198,12 @@ impl Scope {
         peers(self.decode_ranks, self.prefill_ranks, rank)
     }
 
+    /// Whether it plants a rejection.
+    #[must_use]
+    pub fn plants_a_rejection(&self) -> bool {
+        self.requests.iter().any(|request| request.rejected.is_some())
+    }
+
     /// The scope with `producer` behind each rejection that it plants; the name says so.
     #[must_use]
     pub fn planted_by(&self, producer: Producer) -> Self {

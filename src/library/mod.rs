@@ -4,7 +4,7 @@ mod profile;
 mod scopes;
 pub(crate) mod toml_file;
 
-pub use profile::{parse_profile, print_profile, profile};
+pub use profile::{parse_profile, profile};
 pub use scopes::{parse_scope, scope, scopes};
 
 use std::path::Path;

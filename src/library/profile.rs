@@ -3,7 +3,7 @@
 use super::{MAX_FILE, is_file, toml_file};
 use crate::cell::{Profile, Switch};
 use crate::input::{InputError, read_text};
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::path::Path;
 use toml::Spanned;
@@ -53,21 +53,6 @@ pub fn parse_profile(file: &str, text: &str) -> Result<Profile, InputError> {
         Ok(set.with(switch, *on))
     })?;
     Ok(Profile { name: read.name, switches })
-}
-
-/// The profile as a TOML file, every switch by name.
-#[must_use]
-pub fn print_profile(profile: &Profile) -> String {
-    let switches = Switch::ALL.iter().map(|switch| (switch.name(), profile.switches.on(*switch)));
-    let written = Written { name: &profile.name, switches: switches.collect() };
-    toml::to_string(&written).expect("a name and flags are TOML")
-}
-
-/// As [`ProfileFile`], to be written.
-#[derive(Serialize)]
-struct Written<'a> {
-    name: &'a str,
-    switches: BTreeMap<&'static str, bool>,
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::Crash;
 use pagefence::cases::Case;
 use pagefence::explore::Finding;
-use pagefence::library::{parse_profile, parse_scope, print_profile};
+use pagefence::library::{parse_profile, parse_scope};
 use std::fmt::Debug;
 
 /// What errors call the file.
@@ -17,8 +17,7 @@ pub fn config(bytes: &[u8]) -> Result<(), Crash> {
     let Some((kind, content)) = bytes.split_first() else { return Ok(()) };
     let text = || std::str::from_utf8(content).ok();
     match kind % 4 {
-        0 => text()
-            .map_or(Ok(()), |text| again(parse_profile(FILE, text), print_profile, |text| parse_profile(FILE, text))),
+        0 => text().map_or(Ok(()), |text| again(parse_profile(FILE, text), toml, |text| parse_profile(FILE, text))),
         1 => text().map_or(Ok(()), |text| again(parse_scope(FILE, text), toml, |text| parse_scope(FILE, text))),
         2 => text().map_or(Ok(()), |text| again(Case::parse(FILE, text), toml, |text| Case::parse(FILE, text))),
         _ => again(Finding::parse(FILE, content), Finding::to_json, |text| Finding::parse(FILE, text.as_bytes())),

@@ -1,9 +1,9 @@
 //! A schedule of threads through a slice or a whole cell: the input is the scheduler. What no case declares is a crash.
 
 use super::Crash;
+use crate::worlds::Worlds;
 use arbitrary::{Arbitrary, Unstructured};
 use pagefence::cases::Suite;
-use pagefence::cell::Profile;
 use pagefence::explore::Words;
 use pagefence::lifetime::Violation;
 use pagefence_models::engine::priorities::{Priorities, prioritise};
@@ -65,8 +65,6 @@ static PLACES: LazyLock<Vec<(&'static str, &'static Slice)>> = LazyLock::new(|| 
     all().iter().flat_map(of).collect()
 });
 
-static PROFILES: LazyLock<Vec<Profile>> = LazyLock::new(|| Profile::presets().map(|(profile, _)| profile).collect());
-
 static SUITE: LazyLock<Suite> = LazyLock::new(Suite::shipped);
 
 /// Runs one schedule.
@@ -75,7 +73,8 @@ static SUITE: LazyLock<Suite> = LazyLock::new(Suite::shipped);
 /// A violation that no case declares.
 pub fn schedule(bytes: &[u8]) -> Result<(), Crash> {
     let input = ScheduleInput::from_bytes(bytes);
-    let profile = &PROFILES[usize::from(input.profile) % PROFILES.len()];
+    let profiles = &Worlds::shipped().profiles;
+    let profile = &profiles[usize::from(input.profile) % profiles.len()];
     let (model, slice) = PLACES[usize::from(input.place) % PLACES.len()];
     let stage = slice.stage(profile.switches);
     let violations = Arc::new(Mutex::new(Vec::new()));
