@@ -15,7 +15,7 @@ pub fn write(
     console: &mut Console,
 ) -> Result<()> {
     let version = ("pagefence".to_owned(), env!("CARGO_PKG_VERSION").to_owned());
-    let summary = Summary { title, rows: std::iter::once(version).chain(rows).collect(), tables };
+    let summary = Summary { title, rows: std::iter::once(version).chain(rows).collect(), tables, ..Summary::default() };
     write_whole(path, render_html(timelines, &summary))?;
     console.line(format!("written to {}", path.display()))?;
     Ok(())

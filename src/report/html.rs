@@ -3,6 +3,8 @@
 mod picture;
 mod steps;
 
+use super::chart::Chart;
+use super::heat::{HeatMap, Square};
 use super::strip;
 use super::table::{Cell, Table, Tone};
 use super::timeline::{MarkedViolation, Role, Timeline};
@@ -11,7 +13,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use serde::{Deserialize, Serialize};
 
 /// What stands above the findings: what was run, and what came out.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// The title of the page.
     pub title: String,
@@ -19,6 +21,12 @@ pub struct Summary {
     pub rows: Vec<(String, String)>,
     /// Tables, such as cases by profiles.
     pub tables: Vec<Table>,
+    /// Heat maps.
+    #[serde(default)]
+    pub heat_maps: Vec<HeatMap>,
+    /// What grew while it ran.
+    #[serde(default)]
+    pub charts: Vec<Chart>,
 }
 
 /// Draws a page: the summary, a table of contents when there are several timelines, and each timeline.
@@ -44,6 +52,8 @@ pub fn render_html(timelines: &[Timeline], summary: &Summary) -> String {
                         dl { @for (name, value) in &summary.rows { dt { (name) } dd { (value) } } }
                     }
                     @for table in &summary.tables { (data_table(table)) }
+                    @for map in &summary.heat_maps { (heat_map(map)) }
+                    @if !summary.charts.is_empty() { div.charts { @for chart in &summary.charts { (line_chart(chart)) } } }
                     @if timelines.len() > 1 { (contents(timelines)) }
                 }
                 main { @for (i, timeline) in timelines.iter().enumerate() { (article(i + 1, timeline)) } }
@@ -102,6 +112,44 @@ fn data_table(table: &Table) -> Markup {
                                 td.num[table.numeric(i)] { span class=[tone(cell.tone)] { (cell.text) } }
                             }
                         }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn heat_map(map: &HeatMap) -> Markup {
+    html! {
+        div.wide {
+            table.heat {
+                caption { (map.caption) }
+                thead { tr { th {} @for head in &map.head { th { span { (head) } } } } }
+                tbody {
+                    @for (name, squares) in &map.rows {
+                        tr { th { (name) } @for square in squares { (heat_square(square)) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn heat_square(square: &Square) -> Markup {
+    let heat = format!("--heat:{:.0}%", square.heat * 100.0);
+    html! { td class=[tone(square.tone)] style=(heat) title=(square.title) { (square.text) } }
+}
+
+fn line_chart(chart: &Chart) -> Markup {
+    html! {
+        @if let Some(svg) = chart.svg() {
+            figure.chart {
+                figcaption { b { (chart.caption) } }
+                // Made by the chart itself, which escapes what it writes.
+                (PreEscaped(svg))
+                figcaption {
+                    @for (at, line) in chart.lines.iter().enumerate() {
+                        span { i style=(format!("background:{}", Chart::colour(at))) {} (line.name) }
                     }
                 }
             }

@@ -4,10 +4,12 @@
 //! build one, and [`story`] for the one of a script of the serving cell. It is drawn by [`render_terminal`], by [`render_html`] (several of them, under a [`Summary`]), and by
 //! [`render_mermaid`]. [`Table`] is for verdicts by case and profile. Everything renders to a string or a
 //! [`std::fmt::Write`]; [`write_whole`] puts it into a file, whole or not at all.
+mod chart;
 mod elide;
 mod fill;
 mod flight;
 mod headline;
+mod heat;
 mod html;
 mod ink;
 mod mermaid;
@@ -25,7 +27,9 @@ mod sample;
 mod tests;
 
 pub use crate::number::{count, grouped};
+pub use chart::{Chart, ChartLine};
 pub use headline::{headline, slots_text};
+pub use heat::{HeatMap, Square};
 pub use html::{Summary, render_html};
 pub use mermaid::render_mermaid;
 pub use story::{Act, story, threaded_story};
