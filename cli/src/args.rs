@@ -4,6 +4,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use pagefence::explore::Explorer;
 use pagefence::lifetime::Severity;
+use pagefence_harness::targets::Target;
 use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -73,6 +74,12 @@ pub enum Command {
     /// Show which producer of a rejection reached which stage, how often, and what came of it.
     #[command(after_help = "Examples:\n  pagefence atlas\n  pagefence atlas --profile sglang-0.5.23 --walks 10000")]
     Atlas(AtlasArgs),
+    /// Compare two profiles, or one with some of its switches set: what appears, and what is gone.
+    #[command(after_help = COMPARE_EXAMPLES)]
+    Compare(CompareArgs),
+    /// Make a regression of a fuzzer's crash, and a case if that is wanted.
+    #[command(after_help = PROMOTE_EXAMPLES)]
+    Promote(PromoteArgs),
     /// Judge recorded traces of real engines.
     #[command(
         after_help = "Examples:\n  pagefence audit run.jsonl\n  pagefence audit --lenient *.jsonl --html audit.html"
@@ -107,6 +114,17 @@ Examples:
   pagefence replay finding.json --html finding.html
   pagefence replay finding.json --set door=on     does the patch help?
 Exits with 1 when something breaks, with 0 when nothing does.";
+const COMPARE_EXAMPLES: &str = "\
+Examples:
+  pagefence compare sglang-0.5.22 sglang-0.5.23
+  pagefence compare sglang-0.5.23 --set poison=off --scope stall --scope timeouts
+  pagefence compare sglang-0.5.23 mine.toml --html compare.html
+Exits with 1 when a finding appears.";
+const PROMOTE_EXAMPLES: &str = "\
+Examples:
+  pagefence promote fuzz/artifacts/script/crash-1b2c3d
+  pagefence promote night/crashes/schedule/crash-1b2c3d --case M13
+  pagefence promote findings/stale-read-1b2c3d4e.json";
 const GATE_EXAMPLES: &str = "\
 Examples:
   pagefence gate prefill.log decode.log
@@ -343,8 +361,8 @@ pub struct ProfilesArgs {
 
 #[derive(Debug, Args)]
 pub struct AtlasArgs {
-    /// Only these shipped profiles; may be given several times.
-    #[arg(long = "profile", value_name = "NAME")]
+    /// Only these profiles: shipped ones or TOML files; may be repeated.
+    #[arg(long = "profile", value_name = "NAME|FILE.toml")]
     pub profiles: Vec<String>,
     /// Random walks for each producer in each scope that plants a rejection.
     #[arg(long, default_value_t = 500, value_name = "N")]
@@ -352,6 +370,67 @@ pub struct AtlasArgs {
     /// The seed of the walks.
     #[arg(long, default_value_t = 0)]
     pub seed: u64,
+}
+
+#[derive(Debug, Args)]
+pub struct CompareArgs {
+    /// The first profile: a shipped one, or a TOML file.
+    #[arg(value_name = "A")]
+    pub before: String,
+    /// The second one [default: the first, with what is set].
+    #[arg(value_name = "B")]
+    pub after: Option<String>,
+    /// Turn a switch of the second on or off; may be repeated.
+    #[arg(long = "set", value_name = "SWITCH=on|off")]
+    pub settings: Vec<String>,
+    /// A shipped scope or a TOML file; may be repeated [default: every shipped scope].
+    #[arg(long = "scope", value_name = "NAME|FILE.toml")]
+    pub scopes: Vec<String>,
+    /// States of an exhaustive search, in each scope on each profile.
+    #[arg(long, value_name = "NUMBER", default_value_t = 100_000)]
+    pub states: u64,
+    /// Random walks, in each scope on each profile.
+    #[arg(long, value_name = "NUMBER", default_value_t = 4096)]
+    pub walks: u64,
+    /// Random walks of the rejection atlas, for each producer in each scope that plants a rejection.
+    #[arg(long, value_name = "NUMBER", default_value_t = 200)]
+    pub atlas: u64,
+    /// Where random walks take their numbers from.
+    #[arg(long, value_name = "NUMBER", default_value_t = 0)]
+    pub seed: u64,
+    /// How many threads [default: all cores].
+    #[arg(long, value_name = "NUMBER", value_parser = jobs)]
+    pub jobs: Option<usize>,
+    /// A path ends at a violation that is this severe or worse.
+    #[arg(long, value_name = "SEVERITY", default_value = "exposure")]
+    pub stop_at: Rung,
+    /// Save what appears in this directory.
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Draw the comparison into one self-contained HTML file.
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub struct PromoteArgs {
+    /// The crash, or a finding as JSON.
+    pub file: PathBuf,
+    /// Whose crash it is [default: the name of its folder].
+    #[arg(long)]
+    pub target: Option<Target>,
+    /// Where the regression goes.
+    #[arg(long, value_name = "DIR", default_value = "corpus/regressions")]
+    pub into: PathBuf,
+    /// Also begin a case of this name.
+    #[arg(long, value_name = "ID")]
+    pub case: Option<String>,
+    /// Where the case goes.
+    #[arg(long, value_name = "DIR", default_value = "cases")]
+    pub cases: PathBuf,
+    /// Promote what a case declares, too.
+    #[arg(long)]
+    pub declared: bool,
 }
 
 #[derive(Debug, Args)]

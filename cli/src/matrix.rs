@@ -174,7 +174,7 @@ mod tests {
             scope: "abort".to_owned(),
             expected,
             verdict,
-            by: by.iter().map(|explorer| explorer.name()).collect(),
+            by: by.iter().map(|explorer| explorer.name().to_owned()).collect(),
             seconds: 0.25,
             closed: true,
             replayed: false,

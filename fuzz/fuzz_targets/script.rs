@@ -2,8 +2,8 @@
 
 use libfuzzer_sys::{fuzz_mutator, fuzz_target};
 use pagefence_harness::coverage::Counters;
-use pagefence_harness::mutate;
-use pagefence_harness::targets::{Pins, Script};
+use pagefence_harness::targets::Script;
+use pagefence_harness::{Pins, mutate};
 use std::cell::RefCell;
 use std::sync::LazyLock;
 use std::sync::atomic::AtomicU8;

@@ -3,7 +3,7 @@
 use pagefence::cell::Profile;
 use pagefence::library::scopes;
 use pagefence_harness::corpus::{root, seeds};
-use pagefence_harness::targets::{ScheduleInput, Target};
+use pagefence_harness::targets::{SWITCH_BYTES, ScheduleInput, Target};
 use std::fs;
 
 fn main() -> std::io::Result<()> {
@@ -12,7 +12,7 @@ fn main() -> std::io::Result<()> {
         fs::create_dir_all(&folder)?;
         fs::write(folder.join(name), bytes)
     };
-    let switches = [0; 5];
+    let switches = [0; SWITCH_BYTES];
     for (name, input) in seeds() {
         let bytes = input.to_bytes();
         write(Target::Script, &name, &bytes)?;

@@ -5,8 +5,8 @@
 use crate::coverage::{Coverage, Feature};
 use crate::input::{Input, Op};
 use crate::walk::Walk;
-use crate::worlds::Worlds;
-use pagefence::cell::{DecodeStage, PrefillStage, Producer};
+use crate::worlds::{World, Worlds};
+use pagefence::cell::{DecodeStage, PrefillStage, Producer, Profile};
 use pagefence::explore::Random;
 use pagefence::lifetime::Severity;
 use serde::{Deserialize, Serialize};
@@ -111,6 +111,33 @@ pub struct Reached {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Atlas(BTreeMap<(u8, Stage), Reached>);
 
+/// A cell of an atlas with its place, as it is kept in files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Entry {
+    /// Who rejects.
+    pub producer: Producer,
+    /// How far the request came.
+    pub stage: Stage,
+    /// How often, and what came of it.
+    #[serde(flatten)]
+    pub reached: Reached,
+}
+
+impl FromIterator<Entry> for Atlas {
+    /// Several entries of one cell, from several runs, are added up.
+    fn from_iter<T: IntoIterator<Item = Entry>>(entries: T) -> Self {
+        let mut atlas = Self::default();
+        for Entry { producer, stage, reached } in entries {
+            let Some(at) = Producer::ALL.iter().position(|known| *known == producer) else { continue };
+            let cell = atlas.0.entry((at as u8, stage)).or_default();
+            cell.walks += reached.walks;
+            cell.violated += reached.violated;
+            cell.worst = cell.worst.max(reached.worst);
+        }
+        atlas
+    }
+}
+
 /// What one walk adds to an atlas.
 #[derive(Clone, Debug, Default)]
 pub struct Page {
@@ -146,6 +173,15 @@ impl Atlas {
         }
     }
 
+    /// Every cell that was reached, by producer and then by stage.
+    pub fn entries(&self) -> impl Iterator<Item = Entry> {
+        self.0.iter().map(|((producer, stage), reached)| Entry {
+            producer: Producer::ALL[usize::from(*producer)],
+            stage: *stage,
+            reached: *reached,
+        })
+    }
+
     /// What is known of a producer at a stage; nothing if it was never reached.
     #[must_use]
     pub fn cell(&self, producer: Producer, stage: Stage) -> Option<Reached> {
@@ -157,18 +193,18 @@ impl Atlas {
 /// The steps of a walk that [`draw`] takes.
 const STEPS: usize = 64;
 
-/// Takes `walks` random walks for each producer in each shipped scope that plants a rejection, under shipped profile number
-/// `profile`. The same seed draws the same atlas.
+/// Takes `walks` random walks under `profile` for each producer in each shipped scope that plants a rejection. The same seed
+/// draws the same atlas.
 #[must_use]
-pub fn draw(profile: u8, walks: u64, seed: u64) -> Atlas {
-    let worlds = Worlds::shipped();
+pub fn draw(profile: &Profile, walks: u64, seed: u64) -> Atlas {
     let mut atlas = Atlas::default();
-    for (scope, _) in (0..).zip(&worlds.scopes).filter(|(_, scope)| scope.plants_a_rejection()) {
-        for producer in 1..=Producer::ALL.len() as u8 {
-            let mut input = Input { profile, scope, producer, ops: vec![Op::default(); STEPS] };
-            let world = worlds.world(worlds.key(&input));
+    let scopes = Worlds::shipped().scopes.iter().filter(|scope| scope.plants_a_rejection());
+    for (place, scope) in (0_u64..).zip(scopes) {
+        for (number, producer) in (0_u64..).zip(Producer::ALL) {
+            let world = World::new(profile.clone(), scope.planted_by(*producer));
             let mut walk = Walk::new(&world);
-            let mut random = Random::new(seed, u64::from(scope) << 8 | u64::from(producer));
+            let mut random = Random::new(seed, place << 8 | number);
+            let mut input = Input { ops: vec![Op::default(); STEPS], ..Input::default() };
             for _ in 0..walks {
                 input.ops.fill_with(|| Op { family: Op::ANY, pick: random.word() as u8 });
                 let mut page = Page::default();
@@ -205,13 +241,13 @@ mod tests {
 
     #[test]
     fn only_grammars_reach_the_grammar_queue_and_the_same_seed_draws_the_same() {
-        let oldest = Worlds::shipped().profile("sglang-0.5.11").unwrap();
-        let atlas = draw(oldest, 8, 3);
+        let oldest = Profile::preset("sglang-0.5.11").unwrap();
+        let atlas = draw(&oldest, 8, 3);
         let reached = |producer, stage| atlas.cell(producer, stage).is_some();
         assert!(reached(Producer::KvBudget, Stage::PrefillBootstrap));
         assert!(reached(Producer::GrammarInvalid, Stage::PrefillGrammar));
         assert!(!reached(Producer::KvBudget, Stage::PrefillGrammar));
-        assert_eq!(atlas, draw(oldest, 8, 3));
-        assert_ne!(atlas, draw(oldest, 8, 4));
+        assert_eq!(atlas, draw(&oldest, 8, 3));
+        assert_ne!(atlas, draw(&oldest, 8, 4));
     }
 }

@@ -59,7 +59,7 @@ pub fn row(trial: &Trial<'_>, reports: &[Report]) -> Result<Row, JobError> {
     }
     let pattern = trial.race.pattern(trial.case);
     let shown = |report: &&Report| met(report, pattern).is_some();
-    let by: Vec<&str> = reports.iter().filter(shown).map(|report| report.job.engine.name()).collect();
+    let by: Vec<String> = reports.iter().filter(shown).map(|report| report.job.engine.name().to_owned()).collect();
     let first = reports.iter().find_map(|report| Some((&report.job, met(report, pattern)?)));
     let slice = place(trial.race)?.1;
     // Following and shrinking takes a while, and only what nobody expected is drawn.

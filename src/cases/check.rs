@@ -6,7 +6,7 @@ use crate::cell::{Profile, Scope, Switches};
 use crate::explore::{Budget, Explorer, Finding, HuntOptions, StopReason, hunt};
 use crate::input::InputError;
 use crate::lifetime::Severity;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How to check.
@@ -27,7 +27,7 @@ pub struct CheckOptions<'a> {
 }
 
 /// What a case says of a profile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Expected {
     /// The fault is there.
@@ -39,7 +39,7 @@ pub enum Expected {
 }
 
 /// How a case came out on a profile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// As declared.
@@ -63,7 +63,7 @@ impl Verdict {
 }
 
 /// One cell of the table case x profile.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
     /// The case.
     pub case: String,
@@ -76,7 +76,7 @@ pub struct Row {
     /// How it came out.
     pub verdict: Verdict,
     /// Which explorers or engines found it, by name.
-    pub by: Vec<&'static str>,
+    pub by: Vec<String>,
     /// How long the explorers looked, in seconds; a scope that several cases share is searched once.
     pub seconds: f64,
     /// Whether the exhaustive search saw every state that can be reached, or loom every schedule up to its bound: only
@@ -223,6 +223,7 @@ impl Outcome {
     fn row(self, case: &Case, expected: Expected, profile: &Profile, scope: &Scope) -> Row {
         let Self { shown, by, seconds, closed, replayed, finding } = self;
         let verdict = Verdict::of(expected, shown);
+        let by = by.into_iter().map(str::to_owned).collect();
         let (case, profile, scope) = (case.id.clone(), profile.name.clone(), scope.name.clone());
         Row { case, profile, scope, expected, verdict, by, seconds, closed, replayed, finding }
     }

@@ -3,11 +3,11 @@
 use crate::args::AtlasArgs;
 use crate::console::Console;
 use crate::outcome::Outcome;
-use anyhow::{Result, bail};
-use pagefence::cell::{Producer, Profile, nearest};
+use anyhow::Result;
+use pagefence::cell::{Producer, Profile};
+use pagefence::library;
 use pagefence::report::{Cell, Table, Tone};
-use pagefence_harness::Worlds;
-use pagefence_harness::atlas::{Atlas, Reached, Stage, draw};
+use pagefence_harness::atlas::{Atlas, Entry, Reached, Stage, draw};
 use serde::Serialize;
 
 /// The atlas of one profile, as it is printed in JSON.
@@ -15,14 +15,6 @@ use serde::Serialize;
 struct Drawn {
     profile: String,
     cells: Vec<Entry>,
-}
-
-#[derive(Serialize)]
-struct Entry {
-    producer: Producer,
-    stage: Stage,
-    #[serde(flatten)]
-    reached: Reached,
 }
 
 const LEGEND: [&str; 4] = [
@@ -33,23 +25,18 @@ const LEGEND: [&str; 4] = [
 ];
 
 pub fn run(args: &AtlasArgs, console: &mut Console) -> Result<Outcome> {
-    let worlds = Worlds::shipped();
-    let names: Vec<String> = if args.profiles.is_empty() {
-        worlds.profiles.iter().map(|profile| profile.name.clone()).collect()
+    let profiles: Vec<Profile> = if args.profiles.is_empty() {
+        Profile::presets().map(|(profile, _)| profile).collect()
     } else {
-        args.profiles.clone()
+        args.profiles.iter().map(|word| library::profile(word, &[])).collect::<Result<_, _>>()?
     };
     console.line(format!("atlas: seed {}, {} walks for each producer in each scope", args.seed, args.walks))?;
     let mut drawn = Vec::new();
-    for name in names {
-        let Some(profile) = worlds.profile(&name) else {
-            let near = nearest(&name, worlds.profiles.iter().map(|profile: &Profile| profile.name.as_str()));
-            bail!("there is no profile `{name}`; did you mean `{}`?", near.unwrap_or_default());
-        };
-        let atlas = draw(profile, args.walks, args.seed);
+    for profile in profiles {
+        let atlas = draw(&profile, args.walks, args.seed);
         console.line("")?;
-        console.table(&table(&name, &atlas))?;
-        drawn.push(Drawn { profile: name, cells: entries(&atlas) });
+        console.table(&table(&profile.name, &atlas))?;
+        drawn.push(Drawn { profile: profile.name, cells: atlas.entries().collect() });
     }
     for line in LEGEND {
         console.line(line)?;
@@ -76,10 +63,4 @@ fn cell(reached: Option<Reached>) -> Cell {
             Cell::new(format!("{walks} {worst}"), crate::view::tone(worst))
         }
     }
-}
-
-fn entries(atlas: &Atlas) -> Vec<Entry> {
-    let places = Producer::ALL.iter().flat_map(|producer| Stage::ALL.map(|stage| (*producer, stage)));
-    let entry = |(producer, stage)| Some(Entry { producer, stage, reached: atlas.cell(producer, stage)? });
-    places.filter_map(entry).collect()
 }

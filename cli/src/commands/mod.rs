@@ -4,11 +4,13 @@ mod atlas;
 mod audit;
 mod cases;
 mod check;
+mod compare;
 mod gate;
 mod hunt;
 mod minimize;
 mod model;
 mod profiles;
+mod promote;
 mod prove;
 mod replay;
 mod scopes;
@@ -38,6 +40,8 @@ pub fn run(cli: Cli, console: &mut Console) -> Result<Outcome> {
         Command::Profiles(args) => profiles::run(&args, console),
         Command::Scopes => scopes::run(console),
         Command::Atlas(args) => atlas::run(&args, console),
+        Command::Compare(args) => compare::run(&args, console),
+        Command::Promote(args) => promote::run(&args, console),
         Command::Audit(args) => audit::run(&args, console),
         Command::Model(args) => model::run(&args, console),
         Command::Gate(args) => gate::run(&args, console),

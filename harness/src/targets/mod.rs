@@ -9,16 +9,29 @@ mod script;
 
 pub use audit::audit;
 pub use config::config;
-pub use profile::profile;
+pub use profile::{SWITCH_BYTES, profile};
 pub use schedule::{ScheduleInput, schedule};
-pub use script::{Pins, Script};
+pub use script::Script;
+
+pub(crate) use profile::chosen_world;
+pub(crate) use schedule::run_schedule;
 
 use crate::coverage::Coverage;
+use crate::pins::pins;
+use pagefence::lifetime::Violation;
 use std::fmt;
+use std::str::FromStr;
 
 /// Why an input is a crash, in words for the person who looks at it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Crash(pub String);
+
+impl Crash {
+    fn of(violation: &Violation, profile: &str, place: &str, case: Option<&str>) -> Self {
+        let case = case.unwrap_or("no case");
+        Self(format!("{violation:?}\n{} on {profile} in {place}, declared by {case}", violation.kind))
+    }
+}
 
 impl fmt::Display for Crash {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -59,6 +72,12 @@ impl Target {
         }
     }
 
+    /// Whether a crash is about an engine, and can be [promoted](crate::promote) to a finding; the others are about pagefence.
+    #[must_use]
+    pub const fn is_about_engines(self) -> bool {
+        matches!(self, Self::Script | Self::Schedule | Self::Profile)
+    }
+
     /// Runs it on one input, without pins.
     ///
     /// # Errors
@@ -71,5 +90,21 @@ impl Target {
             Self::Audit => audit(bytes),
             Self::Config => config(bytes),
         }
+    }
+}
+
+impl fmt::Display for Target {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Target {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let names = Self::ALL.map(Self::name).join(", ");
+        let known = Self::ALL.into_iter().find(|target| target.name() == name);
+        known.ok_or_else(|| format!("there is no target `{name}`; there are {names}"))
     }
 }

@@ -1,11 +1,10 @@
 //! A schedule of threads through a slice or a whole cell: the input is the scheduler. What no case declares is a crash.
 
-use super::Crash;
+use super::{Crash, pins};
 use crate::worlds::Worlds;
 use arbitrary::{Arbitrary, Unstructured};
 use pagefence::cases::Suite;
-use pagefence::explore::Words;
-use pagefence::lifetime::Violation;
+use pagefence::explore::{Finding, Words};
 use pagefence_models::engine::priorities::{Priorities, prioritise};
 use pagefence_models::engine::shuttle::Shuttle;
 use pagefence_models::finding::as_met;
@@ -67,14 +66,28 @@ static PLACES: LazyLock<Vec<(&'static str, &'static Slice)>> = LazyLock::new(|| 
 
 static SUITE: LazyLock<Suite> = LazyLock::new(Suite::shipped);
 
-/// Runs one schedule.
-///
-/// # Errors
-/// A violation that no case declares.
-pub fn schedule(bytes: &[u8]) -> Result<(), Crash> {
+/// What a schedule led to.
+pub(crate) struct Race {
+    /// Where, as a job of one execution.
+    pub(crate) job: Job,
+    pub(crate) slice: &'static Slice,
+    /// What was violated, each signature once.
+    pub(crate) met: Vec<Met>,
+}
+
+impl Race {
+    /// What was met, as cases are asked about it.
+    pub(crate) fn finding(&self, met: &Met) -> Finding {
+        as_met(&self.job, self.slice, met)
+    }
+}
+
+/// Runs the schedule that these bytes are.
+pub(crate) fn run_schedule(bytes: &[u8]) -> Race {
     let input = ScheduleInput::from_bytes(bytes);
     let profiles = &Worlds::shipped().profiles;
-    let profile = &profiles[usize::from(input.profile) % profiles.len()];
+    let profile = pins().profile.unwrap_or(input.profile);
+    let profile = &profiles[usize::from(profile) % profiles.len()];
     let (model, slice) = PLACES[usize::from(input.place) % PLACES.len()];
     let stage = slice.stage(profile.switches);
     let violations = Arc::new(Mutex::new(Vec::new()));
@@ -93,27 +106,32 @@ pub fn schedule(bytes: &[u8]) -> Result<(), Crash> {
         milliseconds: None,
         until: None,
     };
-    match violations.iter().find(|violation| !declared(&job, slice, violation)) {
-        None => Ok(()),
-        Some(violation) => Err(Crash(format!(
-            "{violation:?}\n{} on {} in {model}/{}, declared by no case",
-            violation.kind, profile.name, slice.name
-        ))),
+    let mut met: Vec<Met> = Vec::new();
+    for violation in violations.iter() {
+        let Some(signature) = Words::of(violation) else { continue };
+        if met.iter().all(|met| met.signature != signature) {
+            let (violation, schedule) = (violation.clone(), record::schedule());
+            met.push(Met { signature, violation, schedule, unordered: false, first: 1, count: 1, strategy: None });
+        }
     }
+    Race { job, slice, met }
 }
 
-fn declared(job: &Job, slice: &Slice, violation: &Violation) -> bool {
-    let Some(signature) = Words::of(violation) else { return false };
-    let met = Met {
-        signature,
-        violation: violation.clone(),
-        schedule: record::schedule(),
-        unordered: false,
-        first: 1,
-        count: 1,
-        strategy: None,
-    };
-    SUITE.declares(&as_met(job, slice, &met)).is_some()
+/// Runs one schedule.
+///
+/// # Errors
+/// A violation that no case declares; with a goal in the [environment](Pins), the goal.
+pub fn schedule(bytes: &[u8]) -> Result<(), Crash> {
+    let race = run_schedule(bytes);
+    for met in &race.met {
+        let case = SUITE.declares(&race.finding(met)).map(|case| case.id.as_str());
+        let profile = &race.job.profile.name;
+        if pins().is_crash(case, profile, &met.violation) {
+            let place = format!("{}/{}", race.job.model, race.slice.name);
+            return Err(Crash::of(&met.violation, profile, &place, case));
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
