@@ -1,14 +1,17 @@
 //! The `pagefence` command: it parses, calls the library, and prints.
 
 mod args;
+mod atlas;
 mod commands;
 mod console;
 mod interrupt;
 mod matrix;
+mod nightly;
 mod outcome;
 mod page;
 mod progress;
 mod races;
+mod time;
 mod view;
 
 use clap::Parser as _;

@@ -20,21 +20,25 @@ const WALKS: u64 = 4096;
 pub fn run(suite: &Suite, chosen: impl Fn(&Case) -> bool, seed: u64, jobs: usize) -> Result<Vec<Row>> {
     let mut rows = explored(suite, &chosen, seed, jobs)?;
     if !interrupt::pressed() {
-        rows.extend(races::run(suite, chosen, seed, jobs)?);
+        rows.extend(races::rows(suite, chosen, seed, |list| races::race(list, jobs))?);
     }
     Ok(rows)
 }
 
+/// How cases are checked, everywhere alike.
+pub fn options(seed: u64, jobs: usize) -> CheckOptions<'static> {
+    let stop = Some(interrupt::flag());
+    CheckOptions { seed, jobs, states: STATES, reference_states: REFERENCE_STATES, walks: WALKS, stop }
+}
+
 fn explored(suite: &Suite, chosen: impl Fn(&Case) -> bool, seed: u64, jobs: usize) -> Result<Vec<Row>> {
     let spinner = Spinner::new("checking cases");
-    let stop = Some(interrupt::flag());
-    let options = CheckOptions { seed, jobs, states: STATES, reference_states: REFERENCE_STATES, walks: WALKS, stop };
     let (mut done, all) = (0, suite.rows());
     let each = |row: &Row| {
         done += 1;
         spinner.at(format!("case {done} of {all}: {} on {}", row.case, row.profile));
     };
-    Ok(suite.check(chosen, &options, each)?)
+    Ok(suite.check(chosen, &options(seed, jobs), each)?)
 }
 
 /// Whether every row is as its case declares.

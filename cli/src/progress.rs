@@ -2,6 +2,7 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use pagefence::explore::Progress;
+use std::io::Write as _;
 
 /// A spinner on standard error; nothing where nobody looks: no terminal, or `CI` is set.
 pub struct Spinner(ProgressBar);
@@ -33,6 +34,11 @@ impl Spinner {
     pub fn done(&self, what: String) {
         self.0.set_message(what);
         self.0.inc(1);
+    }
+
+    /// Says something that stays, above the line that moves; on standard error, also where nobody watches the line.
+    pub fn say(&self, what: &str) {
+        self.0.suspend(|| _ = writeln!(anstream::stderr().lock(), "{what}"));
     }
 
     /// Says what is looked at now.

@@ -73,8 +73,7 @@ impl Chart {
             .margin_right(18)
             .x_label_area_size(38)
             .y_label_area_size(66)
-            .build_cartesian_2d(across, up)
-?;
+            .build_cartesian_2d(across, up)?;
         let text = ("sans-serif", 12).into_font().color(&GREY);
         chart
             .configure_mesh()
@@ -88,8 +87,7 @@ impl Chart {
             .y_label_formatter(&|y| short(*y))
             .x_desc(&self.x)
             .y_desc(&self.y)
-            .draw()
-?;
+            .draw()?;
         for (line, colour) in self.lines.iter().zip(COLOURS.iter().cycle()) {
             let style = colour.stroke_width(2);
             chart.draw_series(LineSeries::new(line.points.iter().copied(), style))?;

@@ -1,6 +1,9 @@
 //! Golden files: what people look at, looked at. `PAGEFENCE_UPDATE_GOLDEN=1 cargo test report` rewrites them.
 
-use super::{Cell, Chart, ChartLine, HeatMap, Square, Summary, Table, TerminalOptions, Tone, render_html, render_mermaid, render_terminal, sample};
+use super::{
+    Cell, Chart, ChartLine, HeatMap, Square, Summary, Table, TerminalOptions, Tone, render_html, render_mermaid,
+    render_terminal, sample,
+};
 use std::path::Path;
 
 fn golden(name: &str, actual: &str) {

@@ -1,13 +1,13 @@
 //! `pagefence atlas`.
 
 use crate::args::AtlasArgs;
+use crate::atlas::table;
 use crate::console::Console;
 use crate::outcome::Outcome;
 use anyhow::Result;
-use pagefence::cell::{Producer, Profile};
+use pagefence::cell::Profile;
 use pagefence::library;
-use pagefence::report::{Cell, Table, Tone};
-use pagefence_harness::atlas::{Atlas, Entry, Reached, Stage, draw};
+use pagefence_harness::atlas::{Entry, draw};
 use serde::Serialize;
 
 /// The atlas of one profile, as it is printed in JSON.
@@ -43,24 +43,4 @@ pub fn run(args: &AtlasArgs, console: &mut Console) -> Result<Outcome> {
     }
     console.json(&drawn)?;
     Ok(Outcome::AsDeclared)
-}
-
-fn table(profile: &str, atlas: &Atlas) -> Table {
-    let head = std::iter::once("producer").chain(Stage::ALL.map(Stage::name));
-    let mut table = Table::new(profile, head);
-    for producer in Producer::ALL {
-        let cells = Stage::ALL.map(|stage| cell(atlas.cell(*producer, stage)));
-        table.push(std::iter::once(Cell::from(producer.name())).chain(cells));
-    }
-    table
-}
-
-fn cell(reached: Option<Reached>) -> Cell {
-    match reached {
-        None => Cell::new(".", Tone::Dim),
-        Some(Reached { walks, worst: None, .. }) => Cell::new(walks.to_string(), Tone::Good),
-        Some(Reached { walks, worst: Some(worst), .. }) => {
-            Cell::new(format!("{walks} {worst}"), crate::view::tone(worst))
-        }
-    }
 }

@@ -92,8 +92,7 @@ pub fn run(args: &CompareArgs, console: &mut Console) -> Result<Outcome> {
         page::write(path, title, facts, tables(&compared, &atlas), &timelines, console)?;
     }
     let (before, after, seed) = (&before, &after, args.seed);
-    let report =
-        Report { command: "compare", before, after, seed, scopes: &compared, atlas: &atlas, saved: &saved };
+    let report = Report { command: "compare", before, after, seed, scopes: &compared, atlas: &atlas, saved: &saved };
     console.json(&report)?;
     Ok(Outcome::found(appeared().next().is_some()))
 }

@@ -9,6 +9,7 @@ mod gate;
 mod hunt;
 mod minimize;
 mod model;
+mod nightly;
 mod profiles;
 mod promote;
 mod prove;
@@ -40,6 +41,8 @@ pub fn run(cli: Cli, console: &mut Console) -> Result<Outcome> {
         Command::Profiles(args) => profiles::run(&args, console),
         Command::Scopes => scopes::run(console),
         Command::Atlas(args) => atlas::run(&args, console),
+        Command::Nightly(args) => nightly::run(&args, console),
+        Command::Merge(args) => nightly::merge(&args, console),
         Command::Compare(args) => compare::run(&args, console),
         Command::Promote(args) => promote::run(&args, console),
         Command::Audit(args) => audit::run(&args, console),
