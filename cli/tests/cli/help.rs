@@ -2,7 +2,7 @@
 
 use super::kit::pagefence;
 
-const COMMANDS: [&str; 12] = [
+const COMMANDS: [&str; 16] = [
     "check",
     "cases",
     "hunt",
@@ -12,6 +12,10 @@ const COMMANDS: [&str; 12] = [
     "profiles",
     "scopes",
     "atlas",
+    "compare",
+    "promote",
+    "nightly",
+    "merge",
     "audit",
     "gate",
     "completions",

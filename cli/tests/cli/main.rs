@@ -8,4 +8,6 @@ mod help;
 mod interrupt;
 mod kit;
 mod models;
+mod night;
 mod pages;
+mod patch;

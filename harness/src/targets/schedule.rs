@@ -120,7 +120,7 @@ pub(crate) fn run_schedule(bytes: &[u8]) -> Race {
 /// Runs one schedule.
 ///
 /// # Errors
-/// A violation that no case declares; with a goal in the [environment](Pins), the goal.
+/// A violation that no case declares; with a goal in the [environment](crate::Pins), the goal.
 pub fn schedule(bytes: &[u8]) -> Result<(), Crash> {
     let race = run_schedule(bytes);
     for met in &race.met {
