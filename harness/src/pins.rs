@@ -1,6 +1,7 @@
 //! What the environment holds fixed while a fuzzer runs.
 
 use crate::worlds::Worlds;
+use pagefence::cases::{Case, Suite};
 use pagefence::explore::{Finding, Signature};
 use pagefence::lifetime::Violation;
 use std::path::Path;
@@ -13,8 +14,8 @@ pub struct Pins {
     pub profile: Option<u8>,
     /// The scope.
     pub scope: Option<u8>,
-    /// A case: to meet it is a crash, and nothing else is. For measuring how long that takes.
-    pub goal: Option<String>,
+    /// A case: to meet its violation is a crash, and nothing else is. For measuring how long that takes.
+    pub goal: Option<Case>,
     /// Findings to pass over, as profile and signature: what a run has crashed on must not stop it again.
     pub pass: Vec<(String, Signature)>,
 }
@@ -41,7 +42,7 @@ impl Pins {
         Self {
             profile: pin("PAGEFENCE_PROFILE", &|name| worlds.profile(name)),
             scope: pin("PAGEFENCE_SCOPE", &|name| worlds.scope(name)),
-            goal: std::env::var("PAGEFENCE_GOAL").ok(),
+            goal: std::env::var("PAGEFENCE_GOAL").ok().map(|id| case(&id)),
             pass: std::env::var("PAGEFENCE_PASS").map(|folder| passed(Path::new(&folder))).unwrap_or_default(),
         }
     }
@@ -50,7 +51,8 @@ impl Pins {
     #[must_use]
     pub fn is_crash(&self, case: Option<&str>, profile: &str, violation: &Violation) -> bool {
         match &self.goal {
-            Some(goal) => case == Some(goal),
+            // What it leads to is easier to meet than the violation itself.
+            Some(goal) => case == Some(goal.id.as_str()) && goal.violation.is_among(std::slice::from_ref(violation)),
             None => case.is_none() && !self.passes(profile, &Signature::from(violation)),
         }
     }
@@ -58,6 +60,11 @@ impl Pins {
     fn passes(&self, profile: &str, signature: &Signature) -> bool {
         self.pass.iter().any(|(name, passed)| name == profile && passed == signature)
     }
+}
+
+fn case(id: &str) -> Case {
+    let known = Suite::shipped().cases().iter().find(|case| case.id == id).cloned();
+    known.unwrap_or_else(|| panic!("PAGEFENCE_GOAL: there is no case `{id}`"))
 }
 
 /// The findings in a folder.
@@ -83,7 +90,11 @@ mod tests {
         assert!(!pins.is_crash(None, "reference", &violation));
         assert!(pins.is_crash(None, "sglang-0.5.23", &violation));
         assert!(!pins.is_crash(Some("S14"), "sglang-0.5.23", &violation), "a case tells of it");
-        let goal = Pins { goal: Some("S14".to_owned()), ..pins };
-        assert!(goal.is_crash(Some("S14"), "reference", &violation) && !goal.is_crash(None, "x", &violation));
+        let goal = Pins { goal: Some(case("S14")), ..pins };
+        let own = Violation { kind: goal.goal.as_ref().unwrap().violation.kinds[0], ..violation.clone() };
+        let own = Violation { started: Some(Site::WorkerPost.into()), broke: Site::Land.into(), ..own };
+        let own = Violation { released: Some(Site::DecodeReleaseNow.into()), ..own };
+        assert!(goal.is_crash(Some("S14"), "reference", &own) && !goal.is_crash(None, "reference", &own));
+        assert!(!goal.is_crash(Some("S14"), "reference", &violation), "that is what it leads to");
     }
 }

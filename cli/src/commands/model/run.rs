@@ -123,16 +123,21 @@ fn model(name: &str) -> Result<&'static Model> {
     Ok(model)
 }
 
-/// Each signature once, from the model that showed it first, with the case that explains it. What another case explains
-/// elsewhere, or none does, is another finding: a request is stuck in the same words for many reasons.
+/// Each signature that a case declares once, from the model that showed it first, with the case. What another case declares
+/// elsewhere is another finding, and so is what none does in each place: a request is stuck in the same words for many reasons.
 fn findings(reports: &[Report]) -> Result<(Vec<Finding>, Vec<Option<Known>>)> {
     let suite = Suite::shipped();
     let mut findings: Vec<(Finding, Option<Known>)> = Vec::new();
     for report in reports {
         let slice = report.job.slice()?;
         for met in &report.met {
-            let known = Known::of(&suite, &as_met(&report.job, slice, met));
-            if findings.iter().all(|(finding, case)| finding.signature != met.signature || *case != known) {
+            let finding = as_met(&report.job, slice, met);
+            let known = Known::of(&suite, &finding);
+            let is_told = known.as_ref().is_some_and(|known| known.declared);
+            let same = |(other, case): &(Finding, Option<Known>)| {
+                other.signature == met.signature && *case == known && (is_told || other.place() == finding.place())
+            };
+            if !findings.iter().any(same) {
                 findings.push((keep(&report.job, slice, met), known));
             }
         }
