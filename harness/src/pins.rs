@@ -1,5 +1,6 @@
 //! What the environment holds fixed while a fuzzer runs.
 
+use crate::targets::place;
 use crate::worlds::Worlds;
 use pagefence::cases::{Case, Suite};
 use pagefence::explore::{Finding, Signature};
@@ -14,6 +15,8 @@ pub struct Pins {
     pub profile: Option<u8>,
     /// The scope.
     pub scope: Option<u8>,
+    /// The slice or whole cell, of the target `schedule`.
+    pub place: Option<u8>,
     /// A case: to meet its violation is a crash, and nothing else is. For measuring how long that takes.
     pub goal: Option<Case>,
     /// Findings to pass over, as profile and signature: what a run has crashed on must not stop it again.
@@ -28,7 +31,7 @@ pub(crate) fn pins() -> &'static Pins {
 }
 
 impl Pins {
-    /// Reads `PAGEFENCE_PROFILE`, `PAGEFENCE_SCOPE`, `PAGEFENCE_GOAL`, and the findings in the folder `PAGEFENCE_PASS`.
+    /// Reads `PAGEFENCE_PROFILE`, `PAGEFENCE_SCOPE`, `PAGEFENCE_PLACE`, `PAGEFENCE_GOAL`, and the findings in the folder `PAGEFENCE_PASS`.
     ///
     /// # Panics
     /// When one of them names what does not exist: a fuzzer must not run for an hour on something else.
@@ -42,6 +45,7 @@ impl Pins {
         Self {
             profile: pin("PAGEFENCE_PROFILE", &|name| worlds.profile(name)),
             scope: pin("PAGEFENCE_SCOPE", &|name| worlds.scope(name)),
+            place: pin("PAGEFENCE_PLACE", &place),
             goal: std::env::var("PAGEFENCE_GOAL").ok().map(|id| case(&id)),
             pass: std::env::var("PAGEFENCE_PASS").map(|folder| passed(Path::new(&folder))).unwrap_or_default(),
         }
@@ -52,7 +56,7 @@ impl Pins {
     pub fn is_crash(&self, case: Option<&str>, profile: &str, violation: &Violation) -> bool {
         match &self.goal {
             // What it leads to is easier to meet than the violation itself.
-            Some(goal) => case == Some(goal.id.as_str()) && goal.violation.is_among(std::slice::from_ref(violation)),
+            Some(goal) => case == Some(goal.id.as_str()) && is_of(goal, violation),
             None => case.is_none() && !self.passes(profile, &Signature::from(violation)),
         }
     }
@@ -60,6 +64,12 @@ impl Pins {
     fn passes(&self, profile: &str, signature: &Signature) -> bool {
         self.pass.iter().any(|(name, passed)| name == profile && passed == signature)
     }
+}
+
+/// Whether it is the violation of the case itself, in its scope or where it races.
+fn is_of(case: &Case, violation: &Violation) -> bool {
+    let of_races = case.races.iter().filter_map(|race| race.violation.as_ref());
+    std::iter::once(&case.violation).chain(of_races).any(|own| own.is_among(std::slice::from_ref(violation)))
 }
 
 fn case(id: &str) -> Case {

@@ -14,7 +14,7 @@ pub use schedule::{ScheduleInput, schedule};
 pub use script::Script;
 
 pub(crate) use profile::chosen_world;
-pub(crate) use schedule::run_schedule;
+pub(crate) use schedule::{place, run_schedule};
 
 use crate::coverage::Coverage;
 use crate::pins::pins;

@@ -64,6 +64,12 @@ static PLACES: LazyLock<Vec<(&'static str, &'static Slice)>> = LazyLock::new(|| 
     all().iter().flat_map(of).collect()
 });
 
+/// Where `model/slice` is in the list of places.
+pub(crate) fn place(name: &str) -> Option<u8> {
+    let is_it = |(model, slice): &(&str, &Slice)| name.split_once('/') == Some((model, slice.name.as_str()));
+    PLACES.iter().position(is_it).map(|at| at as u8)
+}
+
 static SUITE: LazyLock<Suite> = LazyLock::new(Suite::shipped);
 
 /// What a schedule led to.
@@ -88,7 +94,8 @@ pub(crate) fn run_schedule(bytes: &[u8]) -> Race {
     let profiles = &Worlds::shipped().profiles;
     let profile = pins().profile.unwrap_or(input.profile);
     let profile = &profiles[usize::from(profile) % profiles.len()];
-    let (model, slice) = PLACES[usize::from(input.place) % PLACES.len()];
+    let place = pins().place.unwrap_or(input.place);
+    let (model, slice) = PLACES[usize::from(place) % PLACES.len()];
     let stage = slice.stage(profile.switches);
     let violations = Arc::new(Mutex::new(Vec::new()));
     let heard = Arc::clone(&violations);
