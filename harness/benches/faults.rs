@@ -2,7 +2,7 @@
 //! random walks; and races, by libFuzzer's schedules. `cargo bench -p pagefence-models` has the same races for shuttle.
 //!
 //! It prints tables in Markdown, for `docs/fuzzing.md`. It needs the fuzz targets (`cargo fuzz build -O -s none --no-trace-compares`).
-//! `cargo bench -p pagefence-harness` runs it; with `--test` it does nothing.
+//! `cargo bench -p pagefence-harness` runs it, for the cases named behind `--` or for all; with `--test` it does nothing.
 
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "the tables are what it is for")]
 
@@ -21,15 +21,18 @@ const SEEDS: u64 = 3;
 const SECONDS: u64 = 20;
 
 fn main() {
-    if std::env::args().any(|word| word == "--test") {
+    let words: Vec<String> = std::env::args().skip(1).filter(|word| word != "--bench").collect();
+    if words.iter().any(|word| word == "--test") {
         return;
     }
     let Some(fuzzers) = fuzzers() else {
         eprintln!("build the targets first: cargo fuzz build -O -s none --no-trace-compares");
         std::process::exit(2);
     };
+    let suite = Suite::shipped();
+    let cases = || suite.cases().iter().filter(|case| words.is_empty() || words.contains(&case.id));
     println!("| case | profile | libFuzzer, counters | libFuzzer | swarm in its scope |\n|---|---|---|---|---|");
-    for case in Suite::shipped().cases() {
+    for case in cases() {
         let Some(profile) = case.found.iter().find(|name| is_shipped(name)).filter(|_| !case.scope.is_empty()) else {
             continue;
         };
@@ -41,7 +44,7 @@ fn main() {
         println!("| {} | `{profile}` | {with} | {without} | {walks} |", case.id);
     }
     println!("\n| case | place | profile | libFuzzer, `schedule` |\n|---|---|---|---|");
-    for case in Suite::shipped().cases() {
+    for case in cases() {
         for race in &case.races {
             let Some(profile) = race.found.iter().find(|name| is_shipped(name)) else { continue };
             let goal = [

@@ -173,9 +173,16 @@ impl Case {
         self.found.iter().chain(races).map(String::as_str)
     }
 
-    /// How far off a finding is: its own violation comes before a consequence, its own place before another.
-    pub(super) fn distance(&self, finding: &Finding) -> (bool, bool) {
-        (!self.patterns().any(|own| own.matches(&finding.signature)), !self.is_at_home(finding))
+    /// How far off a finding is: its own violation comes before a consequence, its own place before another, its own
+    /// producers of a rejection before others.
+    pub(super) fn distance(&self, finding: &Finding) -> (bool, bool, bool) {
+        let own = self.patterns().any(|own| own.matches(&finding.signature));
+        let produced = finding.scope.name.rsplit_once(" by ").is_none_or(|(_, by)| self.produces(by));
+        (!own, !self.is_at_home(finding), !produced)
+    }
+
+    fn produces(&self, by: &str) -> bool {
+        self.producers.iter().any(|producer| producer.name() == by)
     }
 
     /// Checks what the form of the file does not: that everything it names exists.

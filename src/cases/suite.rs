@@ -116,7 +116,7 @@ impl Suite {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::cell::Profile;
+    use crate::cell::{Producer, Profile};
     use crate::explore::{Found, Words};
     use crate::library;
     use crate::lifetime::{Label, Life, Violation};
@@ -143,6 +143,20 @@ mod tests {
         let stuck = r#"{ "kind": "stuck", "started": "DecodeAlloc", "broke": "Quiet" }"#;
         let patched = Profile::preset("sglang-0.5.23").unwrap().set("source_hold=on").unwrap();
         assert_eq!(id(suite.resembles(&found(stuck, "abort", &patched))).as_deref(), Some("S03"));
+    }
+
+    #[test]
+    fn a_rejection_is_told_of_by_the_case_of_its_producer() {
+        let suite = Suite::shipped();
+        let old = Profile::preset("sglang-0.5.11").unwrap();
+        let answered = r#"{ "kind": "false-success", "started": "PrefillReject", "broke": "Answer" }"#;
+        for (producer, case) in
+            [(Producer::EmbeddingUnmarked, "S01-unmarked"), (Producer::GrammarRefusesToken, "S01-at-result")]
+        {
+            let mut found = finding(answered, "planted", old.clone());
+            found.scope = found.scope.planted_by(producer);
+            assert_eq!(suite.declares(&found).map(|case| case.id.as_str()), Some(case));
+        }
     }
 
     #[test]
