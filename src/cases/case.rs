@@ -140,7 +140,7 @@ impl Case {
     }
 
     /// Every pattern that is a violation of this case, in its scope or where threads race.
-    pub(super) fn patterns(&self) -> impl Iterator<Item = &Pattern> {
+    pub fn patterns(&self) -> impl Iterator<Item = &Pattern> {
         std::iter::once(&self.violation).chain(self.races.iter().filter_map(|race| race.violation.as_ref()))
     }
 
