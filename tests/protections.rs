@@ -14,7 +14,7 @@ const NEEDED: &[(Switch, &str, Kind)] = &[
     (Switch::AbortMessage, "late-abort", Kind::FreeInFlight),
     (Switch::ArmedBeforeSend, "late-abort", Kind::Stuck),
     (Switch::DeferByDefault, "late-abort", Kind::FreeInFlight),
-    (Switch::DeferAllFailures, "late-rejection", Kind::FreeInFlight),
+    (Switch::DeferAllFailures, "stall", Kind::FreeInFlight),
     (Switch::KeepAckTargetOnClear, "decode-rejection", Kind::Stuck),
     (Switch::Poison, "stall", Kind::FreeInFlight),
     (Switch::TpAgreement, "fan-out", Kind::Divergence),
@@ -31,6 +31,7 @@ const NEEDED: &[(Switch, &str, Kind)] = &[
     (Switch::AckSet, "fan-in", Kind::FreeInFlight),
     (Switch::PoisonRecovers, "siblings", Kind::Leak),
     (Switch::StickyReason, "planted", Kind::FalseSuccess),
+    (Switch::WorkerChecksRoom, "late-abort", Kind::FreeInFlight),
 ];
 
 /// Searches `scope` with `off` switched off in the reference.
@@ -82,6 +83,8 @@ const COVERED: &[(Switch, &[Switch], &str, Kind)] = &[
 const UNSEEN: &[(Switch, &str)] = &[
     (Switch::NoResurrection, "with epochs a late status names a room that nobody will use again"),
     (Switch::RoomReset, "with epochs a room never starts again"),
+    (Switch::ClearForgetsInfos, "with epochs a room never starts again, so that no chunk finds the infos of another use"),
+    (Switch::WaitingPolled, "what fails while it waits is computed for nothing; its failure shows in the inflight queue"),
     (Switch::NotifyAllEndpoints, "decode ranks agree by the minimum, so one that hears of a failure fails all"),
     (
         Switch::LockedTables,

@@ -94,8 +94,10 @@ mod tests {
             let found: Vec<_> = walk.walk(&input, &mut ()).iter().map(|met| met.violation.clone()).collect();
             let case = suite.cases().iter().filter(|case| name.starts_with(&case.id)).max_by_key(|case| case.id.len());
             let case = case.unwrap();
-            // Some producers refuse an iteration later, and the drain takes what is left of the script.
-            assert!(case.script.starts_with(walk.script()) && walk.skipped() == 0, "{name}");
+            // Some producers refuse an iteration later, and the drain takes what is left of the script; 0.5.11's worker posts
+            // without a look at the room first, one step less than the scripts that later versions show too.
+            let mut rest = case.script.iter();
+            assert!(walk.script().iter().all(|step| rest.any(|other| other == step)) && walk.skipped() == 0, "{name}");
             assert!(case.violation.is_among(&found), "{name}");
         }
     }

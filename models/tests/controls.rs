@@ -10,11 +10,12 @@ use pagefence::lifetime::Kind;
 use pagefence_models::{Ending, Engine};
 
 use Switch::{
-    AbortMessage, AbortReachesTable, AckSet, ArmedBeforeSend, AuxValidated, BatchBound, DeferAllFailures,
-    DeferByDefault, Door, EarlySend, EarlySendWaits, FifoReuse, Generation, JoinSiblings, KeepAckTargetOnClear,
+    AbortMessage, AbortReachesTable, AckSet, ArmedBeforeSend, AuxValidated, BatchBound, ClearForgetsInfos,
+    DeferAllFailures, DeferByDefault, Door, EarlySend, EarlySendWaits, FifoReuse, Generation, JoinSiblings, KeepAckTargetOnClear,
     LengthCheck, LockedTables, MessageEpoch, MetadataGate, MetadataRoomCheck, NoResurrection, NotifyAllEndpoints,
     NotifyPeer, Poison, PoisonRecovers, PreallocTimeout, PrefillAbortAfterForward, RegisterWhenCleared,
     RetryAfterSettle, RoomReset, SkipAcks, SourceHold, StickyFailed, StickyReason, TimeoutHolds, TpAgreement,
+    WaitingPolled, WorkerChecksRoom,
 };
 
 /// The protection, what stands in front of it and is off besides, where it fails, and how.
@@ -41,6 +42,7 @@ const CONTROLS: &[(Switch, &[Switch], &str, Kind)] = &[
     (MessageEpoch, &[], "admission/room-used-again", Kind::Stuck),
     (RetryAfterSettle, &[], "transfer/timeout-with-first-attempt", Kind::FreeInFlight),
     (LockedTables, &[], "admission/handshake-meets-sender", Kind::Stuck),
+    (WorkerChecksRoom, &[], "scheduler/aborted-batch", Kind::FreeInFlight),
     (AuxValidated, &[], "scheduler/row-meets-next-owner", Kind::FreeInFlight),
     (BatchBound, &[Poison], "transfer/huge-batch", Kind::FreeInFlight),
     (JoinSiblings, &[Poison], "transfer/siblings", Kind::FreeInFlight),
@@ -56,6 +58,8 @@ const UNSEEN: &[(Switch, &str)] = &[
     (Generation, "the explorers show it (rooms, without message_epoch, which at this grain breaks everything alone)"),
     (NoResurrection, "with epochs a late status names a room that nobody will use again"),
     (RoomReset, "with epochs a room never starts again"),
+    (ClearForgetsInfos, "with epochs a room never starts again, so that no chunk finds the infos of another use"),
+    (WaitingPolled, "what fails while it waits is computed for nothing; its failure shows in the inflight queue"),
     (NotifyAllEndpoints, "decode ranks agree by the minimum, so one that hears of a failure fails all"),
     (FifoReuse, "amplifies or hides: the order of the free list is no protection"),
     (EarlySend, "a feature that needs a protection, `early_send_waits`"),

@@ -5,11 +5,12 @@ use super::switch::{Switch, Switches, UnknownSwitch};
 use serde::{Deserialize, Serialize};
 
 use Switch::{
-    AbortMessage, AbortReachesTable, AckSet, ArmedBeforeSend, AuxValidated, BatchBound, DeferAllFailures,
-    DeferByDefault, Door, EarlySend, EarlySendWaits, FifoReuse, Generation, JoinSiblings, KeepAckTargetOnClear,
+    AbortMessage, AbortReachesTable, AckSet, ArmedBeforeSend, AuxValidated, BatchBound, ClearForgetsInfos,
+    DeferAllFailures, DeferByDefault, Door, EarlySend, EarlySendWaits, FifoReuse, Generation, JoinSiblings, KeepAckTargetOnClear,
     LengthCheck, LockedTables, MessageEpoch, MetadataGate, MetadataRoomCheck, NoResurrection, NotifyAllEndpoints,
     NotifyPeer, Poison, PoisonRecovers, PreallocTimeout, PrefillAbortAfterForward, RegisterWhenCleared,
-    RetryAfterSettle, RoomReset, SkipAcks, SourceHold, StickyFailed, StickyReason, TimeoutHolds, TpAgreement,
+    RetryAfterSettle, RoomReset, SkipAcks, SourceHold, StickyFailed, StickyReason, TimeoutHolds, TpAgreement, WaitingPolled,
+    WorkerChecksRoom,
 };
 
 const V0_5_11: Switches = Switches::of(&[MetadataRoomCheck, FifoReuse]);
@@ -24,6 +25,9 @@ const V0_5_20: Switches = V0_5_11.and(&[
     AbortReachesTable,
     AckSet,
     SkipAcks,
+    ClearForgetsInfos,
+    WaitingPolled,
+    WorkerChecksRoom,
 ]);
 const V0_5_21: Switches = V0_5_20.and(&[
     Door,

@@ -102,6 +102,13 @@ switches! {
     RetryAfterSettle = "retry_after_settle";
     /// Metadata that comes as a message is checked against the row's present owner (protocol 5, AUX_DATA; in no release).
     AuxValidated = "aux_validated";
+    /// A sender that is cleared takes the transfer infos of its room along (0.5.20, seen in conformance; protocol 1.1).
+    ClearForgetsInfos = "clear_forgets_infos";
+    /// The waiting queue of prefill is polled before a batch is made of it (0.5.20, seen in conformance; protocol P7).
+    WaitingPolled = "waiting_polled";
+    /// A worker counts a chunk, looks at its room, and skips the chunk of one that is Failed or gone (0.5.20, seen in
+    /// conformance; protocol P13, P16). Off: it posts whatever it takes.
+    WorkerChecksRoom = "worker_checks_room";
     /// What a thread does to a room's tables in one go is one access, under a lock (protocol 4; in no release).
     LockedTables = "locked_tables";
 }

@@ -161,27 +161,20 @@ impl DecodeScheduler {
         self.pools[rank].available() >= ctx.config.scope.pages(request.prompt) && self.rows[rank].available() > 0
     }
 
-    /// D5 to D8: requests that failed are dropped; the oldest that fits gets pages and a row, and prefill is told.
+    /// D5 to D8: requests that failed are dropped; then the oldest that fits gets pages and a row, and prefill is told.
     pub(super) fn pop_preallocated<P: Platform, T: Probe>(&mut self, ctx: &mut Ctx<'_, P, T>) {
-        let mut at = 0;
-        let mut blocked = false;
-        while at < self.requests.len() {
-            if self.requests[at].stage != DecodeStage::Prealloc {
-                at += 1;
-                continue;
+        let Some(polls) = self.poll_queue(DecodeStage::Prealloc, ctx) else { return };
+        for (request, poll) in &polls {
+            let Some(at) = self.at(*request) else { continue };
+            if *poll == Poll::Failed || self.requests[at].timer == Some(0) {
+                self.drop_waiting(at, ctx);
             }
-            match Self::poll(&self.requests[at], ctx) {
-                None => return self.crash(at, Site::CheckStatus, ctx),
-                Some(Poll::Failed) => self.drop_waiting(at, ctx),
-                Some(_) if self.requests[at].timer == Some(0) => self.drop_waiting(at, ctx),
-                // A Success that a stale status brought (room reuse) is past the handshake too: pages are reserved.
-                Some(_) => {
-                    blocked = blocked || !self.preallocate(at, ctx);
-                    if self.crashed() {
-                        return;
-                    }
-                    at += 1;
-                }
+        }
+        // A Success that a stale status brought (room reuse) is past the handshake too: pages are reserved.
+        for (request, _) in polls {
+            let Some(at) = self.at(request) else { continue };
+            if !self.preallocate(at, ctx) {
+                return;
             }
         }
     }

@@ -82,6 +82,8 @@ impl DecodeScheduler {
             }
             let site = if overdue { Site::DecodeTimeout } else { Site::DecodeDrained };
             self.release_rank(at, rank, site, ctx);
+            // It was cleared when the transfer failed, and is again: who has come into the room since loses it.
+            ctx.world.decode[rank].clear_receiver(self.requests[at].key, ctx.config);
         }
     }
 

@@ -192,6 +192,34 @@ impl DecodeScheduler {
         statuses.min().flatten()
     }
 
+    /// The statuses of a whole queue, taken before any of them is acted on: the ranks agree on all at once
+    /// (`poll_and_all_reduce`). The poll is also what finds that the waiting timer is due (D10). Nothing if some room is
+    /// gone, which the process does not survive.
+    pub(super) fn poll_queue<P: Platform, T: Probe>(
+        &mut self,
+        queue: DecodeStage,
+        ctx: &mut Ctx<'_, P, T>,
+    ) -> Option<Few<(u8, Poll), 2>> {
+        let mut polls = Few::new();
+        for at in 0..self.requests.len() {
+            if self.requests[at].stage != queue {
+                continue;
+            }
+            let due = queue == DecodeStage::Transfer && self.requests[at].timer == Some(0);
+            if due && Self::poll(&self.requests[at], ctx) == Some(Poll::WaitingForInput) {
+                self.time_out(at, ctx);
+            }
+            match Self::poll(&self.requests[at], ctx) {
+                Some(poll) => polls.push((self.requests[at].request, poll)),
+                None => {
+                    self.crash(at, Site::CheckStatus, ctx);
+                    return None;
+                }
+            }
+        }
+        Some(polls)
+    }
+
     /// Where `request` stands in the list.
     pub(super) fn at(&self, request: u8) -> Option<usize> {
         self.requests.iter().position(|entry| entry.request == request)

@@ -21,27 +21,19 @@ enum Handoff {
 impl DecodeScheduler {
     /// `pop_transferred`: every request whose pages are out.
     pub(super) fn pop_transferred<P: Platform, T: Probe>(&mut self, ctx: &mut Ctx<'_, P, T>) {
-        let mut at = 0;
-        while at < self.requests.len() {
-            let count = self.requests.len();
-            if self.requests[at].stage == DecodeStage::Transfer {
-                match Self::poll(&self.requests[at], ctx) {
-                    Some(Poll::Success) => self.commit(at, ctx),
-                    Some(Poll::Failed) => self.fail_transfer(at, ctx),
-                    Some(Poll::WaitingForInput) if self.requests[at].timer == Some(0) => {
-                        self.time_out(at, ctx);
-                        self.fail_transfer(at, ctx);
-                    }
-                    None => return self.crash(at, Site::CheckStatus, ctx),
-                    Some(_) => {}
-                }
+        let Some(polls) = self.poll_queue(DecodeStage::Transfer, ctx) else { return };
+        for (request, poll) in polls {
+            let Some(at) = self.at(request) else { continue };
+            match poll {
+                Poll::Success => self.commit(at, ctx),
+                Poll::Failed => self.fail_transfer(at, ctx),
+                _ => {}
             }
-            at += usize::from(self.requests.len() == count);
         }
     }
 
     /// D10: the waiting timer is due; the room fails, and prefill is told.
-    fn time_out<P: Platform, T: Probe>(&mut self, at: usize, ctx: &mut Ctx<'_, P, T>) {
+    pub(super) fn time_out<P: Platform, T: Probe>(&mut self, at: usize, ctx: &mut Ctx<'_, P, T>) {
         let key = self.requests[at].key;
         for rank in 0..self.pools.len() {
             self.requests[at].ranks[rank].latch = Some(Poll::Failed);

@@ -102,6 +102,8 @@ impl PrefillScheduler {
         let Some(at) = self.at(request) else { return };
         match self.requests[at].stage {
             PrefillStage::Bootstrap | PrefillStage::Inflight => self.abort_sender(at, Verdict::Aborted, ctx),
+            // A request between two chunks is in no queue, and before 0.5.20 an abort does not find it.
+            PrefillStage::Waiting if !self.requests[at].is_waiting() && !ctx.on(Switch::PrefillAbortAfterForward) => {}
             PrefillStage::Waiting => {
                 self.abort_sender(at, Verdict::Aborted, ctx);
                 prefill_reply(request, Reply::error(Verdict::Aborted), ctx);
@@ -129,27 +131,15 @@ impl PrefillScheduler {
 
     /// P4 to P6: the bootstrap queue.
     pub(super) fn pop_bootstrapped<P: Platform, T: Probe>(&mut self, ctx: &mut Ctx<'_, P, T>) {
-        let mut at = 0;
-        while at < self.requests.len() {
-            let count = self.requests.len();
-            if self.requests[at].stage == PrefillStage::Bootstrap {
-                match Self::poll(&self.requests[at], ctx) {
-                    Some(Poll::Bootstrapping) if self.requests[at].timer == Some(0) => {
-                        for shared in &ctx.world.prefill {
-                            let key = self.requests[at].key;
-                            shared.in_one_go(ctx.config, || shared.update_status(key, Poll::Failed, ctx.config));
-                        }
-                        self.fail(at, Site::PrefillDequeue, ctx);
-                    }
-                    Some(Poll::Bootstrapping) => {}
-                    Some(Poll::WaitingForInput) => self.take_row(at, ctx),
-                    Some(Poll::Failed) => self.fail(at, Site::PrefillDequeue, ctx),
-                    Some(Poll::Transferring | Poll::Success) => return self.crash(at, Site::PrefillPollState, ctx),
-                    None => return self.crash(at, Site::CheckStatus, ctx),
-                }
+        let Some(polls) = self.poll_queue(|entry| entry.stage == PrefillStage::Bootstrap, ctx) else { return };
+        for (request, poll) in polls {
+            let Some(at) = self.at(request) else { continue };
+            match poll {
+                Poll::Bootstrapping => {}
+                Poll::WaitingForInput => self.take_row(at, ctx),
+                Poll::Failed => self.fail(at, Site::PrefillDequeue, ctx),
+                Poll::Transferring | Poll::Success => return self.crash(at, Site::PrefillPollState, ctx),
             }
-            // A request that failed has left the list, and the next one stands where it stood.
-            at += usize::from(self.requests.len() == count);
         }
     }
 
@@ -168,19 +158,17 @@ impl PrefillScheduler {
         entry.timer = None;
     }
 
-    /// P7: the waiting queue, polled before a batch is made of it.
+    /// P7: the waiting queue, polled before a batch is made of it. A request that is half computed is not in it: what has
+    /// become of its room shows when it is in the inflight queue.
     pub(super) fn resolve_waiting<P: Platform, T: Probe>(&mut self, ctx: &mut Ctx<'_, P, T>) {
-        let mut at = 0;
-        while at < self.requests.len() {
-            let count = self.requests.len();
-            if self.requests[at].stage == PrefillStage::Waiting {
-                match Self::poll(&self.requests[at], ctx) {
-                    Some(Poll::Failed) => self.fail(at, Site::PrefillDequeue, ctx),
-                    None => return self.crash(at, Site::CheckStatus, ctx),
-                    Some(_) => {}
-                }
+        if !ctx.on(Switch::WaitingPolled) {
+            return;
+        }
+        let Some(polls) = self.poll_queue(PrefillRequest::is_waiting, ctx) else { return };
+        for (request, _) in polls.into_iter().filter(|(_, poll)| *poll == Poll::Failed) {
+            if let Some(at) = self.at(request) {
+                self.fail(at, Site::PrefillDequeue, ctx);
             }
-            at += usize::from(self.requests.len() == count);
         }
     }
 

@@ -48,8 +48,12 @@ impl PrefillScheduler {
         self.pools.iter().all(|pool| pool.available() >= missing).then_some(next.request)
     }
 
-    /// P8: makes a batch and launches it.
+    /// P8: makes a batch and launches it. The ordinary loop first sends the chunk of the batch before (P10).
     pub(super) fn launch<P: Platform, T: Probe>(&mut self, ctx: &mut Ctx<'_, P, T>) {
+        if let Some(at) = self.requests.iter().position(|entry| has_unsent_chunk(entry, ctx)) {
+            let launched = self.requests[at].launched;
+            send_chunk(&mut self.requests[at], launched, false, ctx);
+        }
         let Some(at) = self.next_to_launch(ctx).and_then(|request| self.at(request)) else { return };
         let end = chunk_end(&self.requests[at], ctx);
         self.reserve(at, end, ctx);
@@ -84,15 +88,18 @@ impl PrefillScheduler {
         }
     }
 
-    /// The forward that ends at token `end` writes its chunk's cells.
+    /// The forward that ends at token `end` reads what earlier chunks computed, and writes its chunk's cells.
     fn compute<P: Platform, T: Probe>(&mut self, at: usize, end: u32, ctx: &mut Ctx<'_, P, T>) {
         let entry = &self.requests[at];
         let start = (end - 1) / ctx.config.scope.chunk * ctx.config.scope.chunk;
         for held in &entry.ranks {
             let Some(pages) = &held.pages else { continue };
-            let all = ctx.config.cells(pages, end);
-            let cells = Cells { place: all.place, runs: pool::part(&all.runs, start, u32::MAX) };
-            ctx.emit(Site::PrefillForward, Event::Write { life: Config::life(entry.request), cells });
+            let (all, life) = (ctx.config.cells(pages, end), Config::life(entry.request));
+            let part = |start, len| Cells { place: all.place, runs: pool::part(&all.runs, start, len) };
+            if start > 0 {
+                ctx.emit(Site::PrefillForward, Event::Read { life, cells: part(0, start) });
+            }
+            ctx.emit(Site::PrefillForward, Event::Write { life, cells: part(start, u32::MAX) });
         }
     }
 
@@ -140,7 +147,9 @@ impl PrefillScheduler {
         } else {
             let runs = self.forwards.iter().any(|forward| forward.request == request);
             self.requests[at].stage = if runs { PrefillStage::Forward } else { PrefillStage::Waiting };
-            send_chunk(&mut self.requests[at], end, false, ctx);
+            if ctx.config.scope.overlap {
+                send_chunk(&mut self.requests[at], end, false, ctx);
+            }
         }
     }
 
@@ -172,6 +181,14 @@ impl PrefillScheduler {
             ctx.emit(Site::PrefillSetBuf, Event::Write { life: Config::life(entry.request), cells });
         }
     }
+}
+
+/// Whether the ordinary loop has computed a chunk of `entry` that it has not sent: it does so when it makes the next batch.
+pub(super) fn has_unsent_chunk<P: Platform, T: Probe>(entry: &PrefillRequest, ctx: &Ctx<'_, P, T>) -> bool {
+    let page_size = ctx.config.scope.page_size;
+    !ctx.config.scope.overlap
+        && entry.stage == PrefillStage::Waiting
+        && entry.launched / page_size * page_size > entry.sent
 }
 
 /// Where the next chunk of `entry` ends.

@@ -13,18 +13,14 @@ use crate::platform::{Platform, Shared};
 impl PrefillScheduler {
     /// Step 7 of the loop: requests whose last chunk has been queued.
     pub(super) fn poll_inflight<P: Platform, T: Probe>(&mut self, ctx: &mut Ctx<'_, P, T>) {
-        let mut at = 0;
-        while at < self.requests.len() {
-            let count = self.requests.len();
-            if self.requests[at].stage == PrefillStage::Inflight {
-                match Self::poll(&self.requests[at], ctx) {
-                    Some(Poll::Success) => self.finish(at, ctx),
-                    Some(Poll::Failed) => self.fail(at, Site::PrefillFailure, ctx),
-                    None => return self.crash(at, Site::CheckStatus, ctx),
-                    Some(_) => {}
-                }
+        let Some(polls) = self.poll_queue(|entry| entry.stage == PrefillStage::Inflight, ctx) else { return };
+        for (request, poll) in polls {
+            let Some(at) = self.at(request) else { continue };
+            match poll {
+                Poll::Success => self.finish(at, ctx),
+                Poll::Failed => self.fail(at, Site::PrefillFailure, ctx),
+                _ => {}
             }
-            at += usize::from(self.requests.len() == count);
         }
     }
 
@@ -49,6 +45,9 @@ impl PrefillScheduler {
                 let keep = ctx.on(Switch::NotifyPeer) && shared.status(key) == Some(Poll::Failed);
                 if !keep {
                     shared.rooms.with(|rooms| rooms.remove(key));
+                }
+                if ctx.on(Switch::ClearForgetsInfos) {
+                    shared.infos.with(|infos| infos.remove(key));
                 }
                 if ctx.on(Switch::KeepAckTargetOnClear) {
                     maybe_ack(rank, key, ctx);

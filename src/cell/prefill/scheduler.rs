@@ -1,9 +1,11 @@
 //! The prefill scheduler loop (protocol 2.2), one iteration a step, all ranks in lockstep as their collectives force.
 
+use super::forward::has_unsent_chunk;
 use crate::cell::pool::Pool;
 use crate::cell::room::{Poll, RoomKey};
 use crate::cell::scope::Scope;
 use crate::cell::site::Site;
+use crate::cell::switch::Switch;
 use crate::cell::world::{Config, Ctx, Group, Probe, place, prefill_node};
 use crate::few::{Few, clone_by_field};
 use crate::lifetime::{Arena, Event, Slots, Verdict};
@@ -60,6 +62,13 @@ pub struct PrefillRequest {
     pub timer: Option<u8>,
     /// What each rank holds.
     pub ranks: Few<RankHold, 1>,
+}
+
+impl PrefillRequest {
+    /// Whether it is in the waiting queue, and not between two of its chunks.
+    pub(super) fn is_waiting(&self) -> bool {
+        self.stage == PrefillStage::Waiting && self.launched == 0
+    }
 }
 
 clone_by_field!(PrefillRequest { request, key, stage, prompt, to_finish, launched, sent, timer, ranks });
@@ -132,7 +141,8 @@ impl PrefillScheduler {
                 _ => true,
             },
             PrefillStage::Waiting => {
-                matches!(Self::poll(request, ctx), None | Some(Poll::Failed)) || self.launches(request, ctx)
+                let over = || matches!(Self::poll(request, ctx), None | Some(Poll::Failed));
+                ctx.on(Switch::WaitingPolled) && request.is_waiting() && over() || has_unsent_chunk(request, ctx) || self.launches(request, ctx)
             }
             PrefillStage::Forward => self.launches(request, ctx),
             PrefillStage::Inflight => {
@@ -183,6 +193,36 @@ impl PrefillScheduler {
     pub(super) fn poll<P: Platform, T: Probe>(request: &PrefillRequest, ctx: &Ctx<'_, P, T>) -> Option<Poll> {
         let statuses = request.ranks.iter().zip(&ctx.world.prefill);
         statuses.map(|(rank, shared)| rank.latch.or_else(|| shared.status(request.key))).min().flatten()
+    }
+
+    /// The statuses of a whole queue, taken before any of them is acted on: the ranks agree on all at once
+    /// (`poll_and_all_reduce`). The poll is also what finds that the bootstrap timer is due (P22). Nothing if some room is
+    /// gone, which the process does not survive.
+    pub(super) fn poll_queue<P: Platform, T: Probe>(
+        &mut self,
+        queue: impl Fn(&PrefillRequest) -> bool,
+        ctx: &mut Ctx<'_, P, T>,
+    ) -> Option<Few<(u8, Poll), 2>> {
+        let mut polls = Few::new();
+        for at in 0..self.requests.len() {
+            let entry = &self.requests[at];
+            if !queue(entry) {
+                continue;
+            }
+            if entry.timer == Some(0) && Self::poll(entry, ctx) == Some(Poll::Bootstrapping) {
+                for shared in &ctx.world.prefill {
+                    shared.in_one_go(ctx.config, || shared.update_status(entry.key, Poll::Failed, ctx.config));
+                }
+            }
+            match Self::poll(entry, ctx) {
+                Some(poll) => polls.push((entry.request, poll)),
+                None => {
+                    self.crash(at, Site::CheckStatus, ctx);
+                    return None;
+                }
+            }
+        }
+        Some(polls)
     }
 
     /// Where `request` stands in the list.

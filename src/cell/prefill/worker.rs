@@ -96,7 +96,7 @@ impl Worker {
             self.begin(chunk, ctx);
             return true;
         }
-        let Some(job) = self.job.take() else { return self.next_is_ready(ctx) && self.take(ctx) };
+        let Some(job) = self.job.take() else { return self.next_is_ready(ctx) && self.take_and_begin(ctx) };
         match standing(&job, ctx) {
             Standing::Waiting => {
                 self.job = Some(job);
@@ -113,6 +113,17 @@ impl Worker {
         true
     }
 
+    fn take_and_begin<P: Platform, T: Probe>(&mut self, ctx: &mut Ctx<'_, P, T>) -> bool {
+        let taken = self.take(ctx);
+        // Nothing is between the halves where nobody looks.
+        if !ctx.on(Switch::WorkerChecksRoom)
+            && let Some(chunk) = self.taken.take()
+        {
+            self.begin(chunk, ctx);
+        }
+        taken
+    }
+
     /// P13, first half: counts the chunk *before* it looks at the room (Dekker's pattern with the ABORT handler). An ABORT
     /// may be handled between the halves, so each is a step.
     fn take<P: Platform, T: Probe>(&mut self, ctx: &Ctx<'_, P, T>) -> bool {
@@ -126,19 +137,26 @@ impl Worker {
         self.taken.is_some()
     }
 
-    /// P13, second half, and P16: a chunk whose room is gone or Failed is skipped.
+    /// P13, second half, and P16: a chunk whose room is gone or Failed is skipped. One whose room has started again, without
+    /// the infos of its own, goes nowhere and is counted out.
     fn begin<P: Platform, T: Probe>(&mut self, chunk: Chunk, ctx: &mut Ctx<'_, P, T>) {
         let shared = &ctx.world.prefill[usize::from(self.rank)];
         let key = chunk.key;
         let peers = shared.in_one_go(ctx.config, || {
-            let dead = matches!(shared.status(key), None | Some(Poll::Failed));
-            let peers = shared.infos.with(|infos| infos.get(key).cloned()).filter(|_| !dead);
-            if peers.is_none() {
+            let checks = ctx.on(Switch::WorkerChecksRoom);
+            if checks && matches!(shared.status(key), None | Some(Poll::Failed)) {
                 // The engine erases the counter here instead of decrementing it (MC:2545).
                 shared.outstanding.with(|outstanding| outstanding.remove(key));
                 if ctx.on(Switch::SkipAcks) {
                     maybe_ack(self.rank, key, ctx);
                 }
+                return None;
+            }
+            let peers = shared.infos.with(|infos| infos.get(key).cloned());
+            if peers.is_none() {
+                shared.count(key, -1);
+                maybe_ack(self.rank, key, ctx);
+                shared.tear_down(key, chunk.row.is_some());
             }
             peers
         });

@@ -218,7 +218,9 @@ fn a_worker_that_skips_a_dead_rooms_chunk_tries_to_acknowledge() {
 
 #[test]
 fn an_abort_reaches_the_status_table_from_0_5_20_on() {
-    for (switches, room) in [(preset("sglang-0.5.20"), Poll::Failed), (oldest(), Poll::WaitingForInput)] {
+    let since = preset("sglang-0.5.20");
+    let before = without(since, Switch::AbortReachesTable);
+    for (switches, room) in [(since, Poll::Failed), (before, Poll::WaitingForInput)] {
         let mut bench = Bench::new(switches, scope("faults = { aborts = 1 }\nchunk = 2"));
         bench.take(HANDSHAKE).take([Step::Prefill]);
         assert_eq!(bench.prefill_stage(0), Some(PrefillStage::Waiting));

@@ -93,7 +93,9 @@ impl Bench {
             let idle = |bench: &Self, rank: u8| bench.state.cell.workers[usize::from(rank)].chunk().is_none();
             let was_idle = matches!(step, Step::Worker(rank) if idle(self, rank));
             self.take_as_they_are([step]);
-            if matches!(step, Step::Worker(rank) if was_idle && !idle(self, rank)) {
+            // Where a worker looks at the room of what it has taken, that is a step of its own.
+            let looks = self.serving.config().on(Switch::WorkerChecksRoom);
+            if looks && matches!(step, Step::Worker(rank) if was_idle && !idle(self, rank)) {
                 self.take_as_they_are([step]);
             }
         }

@@ -21,17 +21,18 @@ fn a_request_whose_room_is_open_waits_for_a_metadata_row() {
 }
 
 #[test]
-fn a_request_that_has_failed_between_two_chunks_is_dropped_before_the_next_batch() {
+fn a_request_that_fails_between_two_chunks_is_computed_to_its_end() {
     let two = "chunk = 2\nfaults = { aborts = 1 }";
     let mut bench = Bench::new(newest(), scope(two));
     bench.take(HANDSHAKE).take([Step::Prefill]);
     assert_eq!(bench.prefill_stage(0), Some(PrefillStage::Waiting));
     let key = bench.key(0);
     bench.prefill_rank(0).update_status(key, Poll::Failed, bench.serving.config());
-    assert!(bench.enabled(Step::Prefill));
     bench.take([Step::Prefill]);
-    assert_eq!(bench.answers(), []);
-    assert_eq!(bench.sites(), [Site::PrefillDequeue], "decided and released, and no forward is launched");
+    assert!(bench.sites().contains(&Site::PrefillForward), "it is not in the waiting queue, and nobody looks");
+    assert_eq!(bench.prefill_stage(0), Some(PrefillStage::Inflight));
+    bench.take([Step::Prefill]);
+    assert_eq!((bench.answers(), bench.sites()), (vec![], vec![Site::PrefillFailure]), "decided and released");
     assert_eq!(bench.prefill_stage(0), None);
 }
 
