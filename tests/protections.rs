@@ -83,8 +83,14 @@ const COVERED: &[(Switch, &[Switch], &str, Kind)] = &[
 const UNSEEN: &[(Switch, &str)] = &[
     (Switch::NoResurrection, "with epochs a late status names a room that nobody will use again"),
     (Switch::RoomReset, "with epochs a room never starts again"),
-    (Switch::ClearForgetsInfos, "with epochs a room never starts again, so that no chunk finds the infos of another use"),
-    (Switch::WaitingPolled, "what fails while it waits is computed for nothing; its failure shows in the inflight queue"),
+    (
+        Switch::ClearForgetsInfos,
+        "with epochs a room never starts again, so that no chunk finds the infos of another use",
+    ),
+    (
+        Switch::WaitingPolled,
+        "what fails while it waits is computed for nothing; its failure shows in the inflight queue",
+    ),
     (Switch::NotifyAllEndpoints, "decode ranks agree by the minimum, so one that hears of a failure fails all"),
     (
         Switch::LockedTables,

@@ -11,11 +11,11 @@ use pagefence_models::{Ending, Engine};
 
 use Switch::{
     AbortMessage, AbortReachesTable, AckSet, ArmedBeforeSend, AuxValidated, BatchBound, ClearForgetsInfos,
-    DeferAllFailures, DeferByDefault, Door, EarlySend, EarlySendWaits, FifoReuse, Generation, JoinSiblings, KeepAckTargetOnClear,
-    LengthCheck, LockedTables, MessageEpoch, MetadataGate, MetadataRoomCheck, NoResurrection, NotifyAllEndpoints,
-    NotifyPeer, Poison, PoisonRecovers, PreallocTimeout, PrefillAbortAfterForward, RegisterWhenCleared,
-    RetryAfterSettle, RoomReset, SkipAcks, SourceHold, StickyFailed, StickyReason, TimeoutHolds, TpAgreement,
-    WaitingPolled, WorkerChecksRoom,
+    DeferAllFailures, DeferByDefault, Door, EarlySend, EarlySendWaits, FifoReuse, Generation, JoinSiblings,
+    KeepAckTargetOnClear, LengthCheck, LockedTables, MessageEpoch, MetadataGate, MetadataRoomCheck, NoResurrection,
+    NotifyAllEndpoints, NotifyPeer, Poison, PoisonRecovers, PreallocTimeout, PrefillAbortAfterForward,
+    RegisterWhenCleared, RetryAfterSettle, RoomReset, SkipAcks, SourceHold, StickyFailed, StickyReason, TimeoutHolds,
+    TpAgreement, WaitingPolled, WorkerChecksRoom,
 };
 
 /// The protection, what stands in front of it and is off besides, where it fails, and how.

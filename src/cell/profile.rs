@@ -6,11 +6,11 @@ use serde::{Deserialize, Serialize};
 
 use Switch::{
     AbortMessage, AbortReachesTable, AckSet, ArmedBeforeSend, AuxValidated, BatchBound, ClearForgetsInfos,
-    DeferAllFailures, DeferByDefault, Door, EarlySend, EarlySendWaits, FifoReuse, Generation, JoinSiblings, KeepAckTargetOnClear,
-    LengthCheck, LockedTables, MessageEpoch, MetadataGate, MetadataRoomCheck, NoResurrection, NotifyAllEndpoints,
-    NotifyPeer, Poison, PoisonRecovers, PreallocTimeout, PrefillAbortAfterForward, RegisterWhenCleared,
-    RetryAfterSettle, RoomReset, SkipAcks, SourceHold, StickyFailed, StickyReason, TimeoutHolds, TpAgreement, WaitingPolled,
-    WorkerChecksRoom,
+    DeferAllFailures, DeferByDefault, Door, EarlySend, EarlySendWaits, FifoReuse, Generation, JoinSiblings,
+    KeepAckTargetOnClear, LengthCheck, LockedTables, MessageEpoch, MetadataGate, MetadataRoomCheck, NoResurrection,
+    NotifyAllEndpoints, NotifyPeer, Poison, PoisonRecovers, PreallocTimeout, PrefillAbortAfterForward,
+    RegisterWhenCleared, RetryAfterSettle, RoomReset, SkipAcks, SourceHold, StickyFailed, StickyReason, TimeoutHolds,
+    TpAgreement, WaitingPolled, WorkerChecksRoom,
 };
 
 const V0_5_11: Switches = Switches::of(&[MetadataRoomCheck, FifoReuse]);

@@ -142,7 +142,9 @@ impl PrefillScheduler {
             },
             PrefillStage::Waiting => {
                 let over = || matches!(Self::poll(request, ctx), None | Some(Poll::Failed));
-                ctx.on(Switch::WaitingPolled) && request.is_waiting() && over() || has_unsent_chunk(request, ctx) || self.launches(request, ctx)
+                ctx.on(Switch::WaitingPolled) && request.is_waiting() && over()
+                    || has_unsent_chunk(request, ctx)
+                    || self.launches(request, ctx)
             }
             PrefillStage::Forward => self.launches(request, ctx),
             PrefillStage::Inflight => {

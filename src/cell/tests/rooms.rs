@@ -12,18 +12,8 @@ fn shared_room() -> Scope {
 }
 
 /// Both requests are in decode's transfer queue; the first is committed, and its room is cleared.
-const FIRST_DONE: [Step; 10] = [
-    Step::Submit,
-    Step::Decode,
-    Step::Prefill,
-    WORKER,
-    land(0),
-    WORKER,
-    land(0),
-    WORKER,
-    TO_DECODE,
-    Step::Decode,
-];
+const FIRST_DONE: [Step; 10] =
+    [Step::Submit, Step::Decode, Step::Prefill, WORKER, land(0), WORKER, land(0), WORKER, TO_DECODE, Step::Decode];
 
 #[test]
 fn the_room_of_one_request_is_cleared_under_the_other() {
