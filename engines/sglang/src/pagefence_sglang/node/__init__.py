@@ -1,0 +1,1 @@
+"""One scheduler of a release, prefill or decode, stepped by commands."""
