@@ -11,6 +11,7 @@ mod outcome;
 mod page;
 mod progress;
 mod races;
+mod scripted;
 mod time;
 mod view;
 

@@ -74,6 +74,11 @@ impl Serving {
         let judge = Judge { oracle: &mut state.oracle, found };
         state.cell.take(step, &self.config, &mut Tap { judge, listener })
     }
+
+    /// As [`Protocol::quiet`], with an oracle that has heard somebody else: an engine that went the same way as the cell.
+    pub fn judge_rest(&self, state: &ServingState, oracle: &Oracle, quiet: Quiet, out: &mut Vec<Violation>) {
+        state.cell.judge_quiet(oracle, quiet == Quiet::TimersPending, out);
+    }
 }
 
 impl Walker<'_, Serving> {
@@ -128,7 +133,7 @@ impl Protocol for Serving {
     }
 
     fn quiet(&self, state: &ServingState, quiet: Quiet, out: &mut Vec<Violation>) {
-        state.cell.judge_quiet(&state.oracle, quiet == Quiet::TimersPending, out);
+        self.judge_rest(state, &state.oracle, quiet, out);
     }
 
     /// With `symmetry`, pages are named in the order in which the cell mentions them: every page is in exactly one

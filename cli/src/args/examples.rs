@@ -49,3 +49,24 @@ Exits with 1 when something is not as declared, or what must be complete is not.
 pub(super) const MERGE_EXAMPLES: &str = "\
 Example:
   pagefence merge --out night shard-1 shard-2 shard-3 shard-4 --previous last-night";
+pub(super) const ENGINE_EXAMPLES: &str = "\
+Examples:
+  pagefence engine list
+  pagefence engine install sglang==0.5.22
+  pagefence engine remove sglang==0.5.11
+They are kept in the folder that PAGEFENCE_ENGINES names, else under the user's data; PAGEFENCE_PYTHON names the Python.";
+pub(super) const DRIVE_EXAMPLES: &str = "\
+Examples:
+  pagefence drive INCIDENT-SMALL --engine sglang==0.5.11
+  pagefence drive findings/free-in-flight-1b2c3d4e.json --engine sglang==0.5.22 --trace run.jsonl
+Exits with 1 when the engine violates something, with 0 when it does not.";
+pub(super) const CONFIRM_EXAMPLES: &str = "\
+Examples:
+  pagefence confirm findings/free-in-flight-1b2c3d4e.json
+  pagefence confirm M04 M05 M06 --engine sglang==0.5.23 --out confirmed
+Exits with 1 when the engine shows one of them, with 0 when it shows none.";
+pub(super) const CONFORM_EXAMPLES: &str = "\
+Examples:
+  pagefence conform --engine sglang==0.5.22 --scripts 1000
+  pagefence conform --engine sglang==0.5.11 --scope abort --scope chunks --seed 7
+Exits with 1 when they differ somewhere.";

@@ -1,5 +1,6 @@
 //! What can be said on the command line.
 
+mod engine;
 mod examples;
 mod explore;
 mod look;
@@ -7,6 +8,7 @@ mod model;
 mod night;
 mod values;
 
+pub use engine::{ConfirmArgs, ConformArgs, DriveArgs, EngineArgs, EngineCommand};
 pub use explore::{CasesArgs, CheckArgs, CompareArgs, HuntArgs, ProveArgs};
 pub use look::{AtlasArgs, AuditArgs, GateArgs, MinimizeArgs, ProfilesArgs, ReplayArgs};
 pub use model::{EngineName, ModelArgs, ModelCommand, ModelRunArgs};
@@ -16,8 +18,8 @@ pub use values::{Rung, Who};
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use examples::{
-    COMPARE_EXAMPLES, GATE_EXAMPLES, HUNT_EXAMPLES, MERGE_EXAMPLES, NIGHTLY_EXAMPLES, PROMOTE_EXAMPLES, PROVE_EXAMPLES,
-    REPLAY_EXAMPLES,
+    COMPARE_EXAMPLES, DRIVE_EXAMPLES, GATE_EXAMPLES, HUNT_EXAMPLES, MERGE_EXAMPLES, NIGHTLY_EXAMPLES, PROMOTE_EXAMPLES,
+    PROVE_EXAMPLES, REPLAY_EXAMPLES,
 };
 
 /// Finds the interleavings in which a KV-cache page is reused before its transfer finishes.
@@ -104,6 +106,15 @@ pub enum Command {
     Audit(AuditArgs),
     /// Race the cell's threads under loom and shuttle.
     Model(ModelArgs),
+    /// Install real engines, list them, remove them.
+    Engine(EngineArgs),
+    /// Run a script on a real engine, and judge what it does.
+    #[command(after_help = DRIVE_EXAMPLES)]
+    Drive(DriveArgs),
+    /// Ask a real engine whether it shows a finding of the model.
+    Confirm(ConfirmArgs),
+    /// Hold the model against a real engine: the same scripts, step by step.
+    Conform(ConformArgs),
     /// Compare the KV capacity that nodes really have with the context length.
     #[command(after_help = GATE_EXAMPLES)]
     Gate(GateArgs),

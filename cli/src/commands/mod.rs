@@ -5,6 +5,7 @@ mod audit;
 mod cases;
 mod check;
 mod compare;
+mod engines;
 mod gate;
 mod hunt;
 mod minimize;
@@ -47,6 +48,10 @@ pub fn run(cli: Cli, console: &mut Console) -> Result<Outcome> {
         Command::Promote(args) => promote::run(&args, console),
         Command::Audit(args) => audit::run(&args, console),
         Command::Model(args) => model::run(&args, console),
+        Command::Engine(args) => engines::installed::run(&args, console),
+        Command::Drive(args) => engines::drive::run(&args, console),
+        Command::Confirm(args) => engines::confirm::run(&args, console),
+        Command::Conform(args) => engines::conform::run(&args, console),
         Command::Gate(args) => gate::run(&args, console),
         Command::Completions { shell } => {
             let mut text = Vec::new();

@@ -1,0 +1,201 @@
+//! Where engines are installed.
+//!
+//! The work is done by the Python package of `engines/sglang/`, which is compiled in: a `pagefence` that was copied somewhere needs no
+//! checkout. It is unpacked into the folder of the engines, under a name made of its contents.
+
+use crate::error::DriveError;
+use include_dir::{Dir, DirEntry, include_dir};
+use pagefence::cell::Profile;
+use rustc_hash::FxHasher;
+use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
+use std::hash::Hasher as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+static PACKAGE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../engines/sglang/src");
+
+/// The folder of the engines.
+#[derive(Clone, Debug)]
+pub struct Home {
+    folder: PathBuf,
+    package: PathBuf,
+    python: OsString,
+}
+
+/// A release that can be installed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Release {
+    /// `0.5.22`.
+    pub version: String,
+    /// The torch that it runs with.
+    pub torch: String,
+    /// The `PYTHONPATH` of its environment; absent where it is not installed.
+    pub python_path: Option<String>,
+}
+
+impl Release {
+    /// `sglang==0.5.22`.
+    #[must_use]
+    pub fn name(&self) -> String {
+        format!("sglang=={}", self.version)
+    }
+
+    /// The shipped profile that stands for it: its own, or the newest of an older version.
+    #[must_use]
+    pub fn profile(&self) -> Profile {
+        let numbers =
+            |text: &str| text.split('.').map(|part| part.parse::<u32>().unwrap_or_default()).collect::<Vec<_>>();
+        let own = numbers(&self.version);
+        let of_sglang = |profile: Profile| Some((numbers(profile.name.strip_prefix("sglang-")?), profile));
+        let shipped = Profile::presets().filter_map(|(profile, _)| of_sglang(profile));
+        let older = shipped.filter(|(version, _)| *version <= own);
+        older.max_by(|a, b| a.0.cmp(&b.0)).map_or_else(Profile::reference, |(_, profile)| profile)
+    }
+}
+
+impl Home {
+    /// The folder that `PAGEFENCE_ENGINES` names, or one under the user's data.
+    ///
+    /// # Errors
+    /// When it can't be made, or the package not be unpacked into it.
+    pub fn of_user() -> Result<Self, DriveError> {
+        let data = || std::env::var_os("XDG_DATA_HOME").map(PathBuf::from);
+        let share = || std::env::home_dir().map(|home| home.join(".local/share"));
+        let default = || data().or_else(share).unwrap_or_default().join("pagefence/engines");
+        Self::at(std::env::var_os("PAGEFENCE_ENGINES").map_or_else(default, PathBuf::from))
+    }
+
+    /// The folder `folder`.
+    ///
+    /// # Errors
+    /// When it can't be made, or the package not be unpacked into it.
+    pub fn at(folder: PathBuf) -> Result<Self, DriveError> {
+        let python = std::env::var_os("PAGEFENCE_PYTHON").unwrap_or_else(|| "python3".into());
+        let package = folder.join(format!("package-{:016x}", digest(&PACKAGE)));
+        if !package.is_dir() {
+            std::fs::create_dir_all(&folder).map_err(DriveError::io(&folder))?;
+            let draft = tempfile::tempdir_in(&folder).map_err(DriveError::io(&folder))?;
+            PACKAGE.extract(draft.path()).map_err(DriveError::io(draft.path()))?;
+            // Another process may have been first, with the same.
+            if let Err(error) = std::fs::rename(draft.keep(), &package)
+                && !package.is_dir()
+            {
+                return Err(DriveError::Io { path: package, source: error });
+            }
+        }
+        Ok(Self { folder, package, python })
+    }
+
+    /// The folder itself.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Makes an environment for a release, `0.5.22` or `sglang==0.5.22`. The installer tells its progress on standard error.
+    ///
+    /// # Errors
+    /// When the release is unknown, the system lacks something, or the index can't be reached: the installer has said which.
+    pub fn install(&self, release: &str) -> Result<(), DriveError> {
+        self.run("install", release)
+    }
+
+    /// Removes a release, and what no other needs.
+    ///
+    /// # Errors
+    /// When it is unknown or not installed.
+    pub fn remove(&self, release: &str) -> Result<(), DriveError> {
+        self.run("remove", release)
+    }
+
+    /// Every release that can be installed, oldest first.
+    ///
+    /// # Errors
+    /// When there is no Python.
+    pub fn list(&self) -> Result<Vec<Release>, DriveError> {
+        let mut command = self.command(&["list"]);
+        let output = command.stderr(Stdio::inherit()).output().map_err(|error| self.no_python(error))?;
+        serde_json::from_slice(&output.stdout).map_err(|error| DriveError::Installer(error.to_string()))
+    }
+
+    /// An installed release.
+    ///
+    /// # Errors
+    /// When it is unknown, or not installed: the error says how to.
+    pub fn find(&self, release: &str) -> Result<Release, DriveError> {
+        let version = release.trim_start_matches("sglang==");
+        let known = self.list()?;
+        let names = || known.iter().map(Release::name).collect::<Vec<_>>().join(", ");
+        let Some(found) = known.iter().find(|each| each.version == version) else {
+            return Err(DriveError::Installer(format!("unknown engine `{release}`. Known: {}", names())));
+        };
+        if found.python_path.is_none() {
+            let hint = format!("pagefence engine install sglang=={version}");
+            return Err(DriveError::Installer(format!("sglang=={version} is not installed: {hint}")));
+        }
+        Ok(found.clone())
+    }
+
+    /// A Python that runs a command of the package.
+    pub(crate) fn python(&self, python_path: &str) -> Command {
+        let mut command = Command::new(&self.python);
+        command.args(["-m", "pagefence_sglang"]).env("PYTHONPATH", python_path);
+        command.env("PYTHONDONTWRITEBYTECODE", "1");
+        command
+    }
+
+    pub(crate) fn no_python(&self, source: std::io::Error) -> DriveError {
+        DriveError::NoPython { python: self.python.to_string_lossy().into_owned(), source }
+    }
+
+    fn command(&self, words: &[&str]) -> Command {
+        let mut command = self.python(&self.package.to_string_lossy());
+        command.args(words).arg("--home").arg(&self.folder).stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, what: &str, release: &str) -> Result<(), DriveError> {
+        let status = self.command(&[what, release]).status().map_err(|error| self.no_python(error))?;
+        if status.success() {
+            return Ok(());
+        }
+        // It has said why.
+        Err(DriveError::Installer(format!("{what} {release}: failed ({status})")))
+    }
+}
+
+/// A number made of every file in `folder`.
+fn digest(folder: &Dir<'_>) -> u64 {
+    fn feed(folder: &Dir<'_>, hasher: &mut FxHasher) {
+        for entry in folder.entries() {
+            match entry {
+                DirEntry::Dir(inner) => feed(inner, hasher),
+                DirEntry::File(file) => {
+                    hasher.write(file.path().as_os_str().as_encoded_bytes());
+                    hasher.write(file.contents());
+                }
+            }
+        }
+    }
+    let mut hasher = FxHasher::default();
+    feed(folder, &mut hasher);
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn profile(version: &str) -> String {
+        Release { version: version.to_owned(), torch: String::new(), python_path: None }.profile().name
+    }
+
+    #[test]
+    fn a_release_without_a_profile_is_held_against_the_one_before() {
+        assert_eq!(profile("0.5.11"), "sglang-0.5.11");
+        assert_eq!(profile("0.5.19"), "sglang-0.5.11");
+        assert_eq!(profile("0.5.22"), "sglang-0.5.22");
+        assert_eq!(profile("0.6.0"), "sglang-0.5.23");
+    }
+}
