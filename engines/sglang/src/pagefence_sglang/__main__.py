@@ -45,12 +45,16 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _install(arguments: argparse.Namespace) -> None:
-    environment.install(release(arguments.release), arguments.home, lambda text: sys.stderr.write(f"{text}\n") and None)
+    environment.install(release(arguments.release), arguments.home, _say)
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
 
 
 def _remove(arguments: argparse.Namespace) -> None:
     for layer in environment.remove(release(arguments.release).version, arguments.home):
-        sys.stderr.write(f"removed {layer}\n")
+        _say(f"removed {layer}")
 
 
 def _list(arguments: argparse.Namespace) -> None:

@@ -80,7 +80,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
     ) -> importlib.machinery.ModuleSpec | None:
         """Say that the stand-in is a package, so that anything can be imported from it."""
         del path, target
-        if fullname.split(".")[0] in MODULES:
+        if fullname.split(".", maxsplit=1)[0] in MODULES:
             return importlib.machinery.ModuleSpec(fullname, self, is_package=True)
         return None
 

@@ -1,8 +1,8 @@
 """Stand-ins for the shared libraries of CUDA that torch is linked against.
 
-The torch of the public index is built for CUDA and needs several gigabytes of libraries to be loaded, none of which does
-anything on a CPU. A library with the same name, symbols and versions, whose functions say that they were called and fail,
-lets it load.
+The torch of the public index is built for CUDA and needs several gigabytes of libraries to be loaded, none of which
+does anything on a CPU. A library with the same name, symbols and versions, whose functions say that they were called
+and fail, lets it load.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def undefined(symbols: str) -> list[Symbol]:
 
 def stem(library: str) -> str:
     """Return the name of a library without its version."""
-    return library.split(".so")[0]
+    return library.split(".so", maxsplit=1)[0]
 
 
 def belongs(symbol: Symbol, library: str) -> bool:

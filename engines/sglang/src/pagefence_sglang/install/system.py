@@ -5,9 +5,12 @@ from __future__ import annotations
 import ctypes
 import shutil
 import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 from pagefence_sglang.errors import UserError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 # Mooncake's engine is linked against the verbs libraries, even where it only speaks TCP.
 LIBRARIES = {"libibverbs.so.1": "libibverbs1 ibverbs-providers", "librdmacm.so.1": "librdmacm1"}
@@ -16,11 +19,13 @@ PROGRAMS = {"gcc": "gcc", "readelf": "binutils"}
 # A release with its layers takes 2.7 GB; pip keeps what it has fetched beside it while it unpacks.
 ROOM = 5 << 30
 GIB = 1 << 30
+OLDEST = (3, 11)
 
 
 def check(home: Path) -> None:
     """Raise `UserError` with the exact remedy when something is missing."""
-    if sys.version_info[:2] < (3, 11):
+    # The interpreter is the user's; what the package says of itself nobody has checked.
+    if sys.version_info[:2] < OLDEST:
         raise UserError(
             f"Python 3.11 or newer is needed, this is {sys.version.split()[0]}: name one in PAGEFENCE_PYTHON"
         )

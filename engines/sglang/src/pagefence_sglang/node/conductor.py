@@ -1,7 +1,7 @@
-"""Who decides when the scheduler goes on: commands from standard input, between the iterations of the engine's own loop.
+"""Who decides when the scheduler goes on: commands of the driver, between the iterations of the engine's own loop.
 
-An iteration reaches from one wait for the GPU to the next. For prefill it begins with the inflight queue, which its loop looks
-at last, and ends with the result of a batch; for decode it is one round of its loop.
+An iteration reaches from one wait for the GPU to the next. For prefill it begins with the inflight queue, which its
+loop looks at last, and ends with the result of a batch; for decode it is one round of its loop.
 """
 
 from __future__ import annotations
@@ -21,20 +21,17 @@ if TYPE_CHECKING:
     from pagefence_sglang.node.clock import Clock
     from pagefence_sglang.node.controlled.transport import Transport
     from pagefence_sglang.node.engine import Engine
-    from pagefence_sglang.node.ledger import Ledger, Life
+    from pagefence_sglang.node.ledger import Ledger
     from pagefence_sglang.node.options import Options
-    from pagefence_sglang.node.output import Output
 
 
 class Conductor:
     """Takes commands until one of them lets the scheduler go on."""
 
-    def __init__(
-        self, options: Options, engine: Engine, output: Output, ledger: Ledger, transport: Transport, clock: Clock
-    ) -> None:
+    def __init__(self, options: Options, engine: Engine, ledger: Ledger, transport: Transport, clock: Clock) -> None:
         self._options = options
         self._engine = engine
-        self._output = output
+        self._output = ledger.output
         self._ledger = ledger
         self._transport = transport
         self._clock = clock
@@ -45,8 +42,8 @@ class Conductor:
         self._commands: dict[str, Callable[..., Any]] = {
             "request": self._request,
             "abort": self._abort,
-            "clock": lambda seconds: clock.advance(seconds),
-            "state": lambda: self.state(),
+            "clock": clock.advance,
+            "state": self.state,
             "prefill_fails": self._prefill_fails,
             "resolve": self._resolve,
             "revive": self._revive,
@@ -118,9 +115,10 @@ class Conductor:
         self._transport.tell_deaths()
         self._output.say("done", **fields, transport=self._transport.told())
 
-    def _request(self, rid: str, room: int, life: Life, prompt: int, max_new: int) -> None:
-        self._ledger.begin(rid, life)
-        self._incoming.append(requests.generate(rid, room, life, prompt, max_new, self._options.bootstrap_port))
+    def _request(self, **fields: Any) -> None:
+        wanted = requests.Wanted(**fields)
+        self._ledger.begin(wanted.rid, wanted.life)
+        self._incoming.append(requests.generate(wanted, self._options.bootstrap_port))
 
     def _abort(self, rid: str) -> None:
         self._incoming.append(requests.abort(rid))
@@ -133,14 +131,14 @@ class Conductor:
         return bool(learn(address))
 
     def _revive(self) -> None:
-        """A probe finds that every decode is there: writes to it are no longer refused."""
+        """Let a probe find that every decode is there: writes to it are no longer refused."""
         manager = self._engine.manager
         with manager.session_lock:
             manager.failed_sessions.clear()
             manager.session_failures.clear()
 
     def _prefill_fails(self) -> None:
-        """The heartbeat has failed for the last time."""
+        """Let the heartbeat fail for the last time."""
         address = f"127.0.0.1:{self._options.bootstrap_port}"
         self._engine.manager._handle_node_failure(address)  # noqa: SLF001
 

@@ -75,7 +75,7 @@ class Ledger:
             self.output.event("free", life=life, slots=self._area(arena, runs(freed)))
 
     def write(self, life: Life, arena: str, cells: Iterable[int], **more: Any) -> None:
-        """The owner writes cells: tokens of pages, or whole rows."""
+        """Tell that the owner writes cells: tokens of pages, or whole rows."""
         self._access("write", life, arena, cells, more)
 
     def read(self, life: Life, arena: str, cells: Iterable[int], **more: Any) -> None:

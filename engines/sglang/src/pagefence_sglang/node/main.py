@@ -72,7 +72,7 @@ def _make(options: Options, out: output.Output) -> Node:
     collectives.install(importlib.import_module("torch.distributed"))
     missing += pages.install(made, books) + rows.install(made, books, options) + forwards.install(made, books)
     answers.install(made, out)
-    conductor = Conductor(options, made, out, books, transport, time_of_engine)
+    conductor = Conductor(options, made, books, transport, time_of_engine)
     conductor.install()
     out.say(
         "made",

@@ -1,4 +1,4 @@
-"""What a node says: lines of the trace, and answers to commands, both as JSON on the standard output it was started with."""
+"""What a node says, as JSON on the standard output it was started with: lines of the trace, answers to commands."""
 
 from __future__ import annotations
 

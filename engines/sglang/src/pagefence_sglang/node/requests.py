@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import importlib
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pagefence_sglang.node import versions
@@ -15,18 +16,29 @@ if TYPE_CHECKING:
 FIRST, VOCABULARY = 3, 500
 
 
-def generate(rid: str, room: int, life: Life, prompt: int, max_new: int, bootstrap_port: int) -> Any:
-    """Return a request for `max_new` tokens behind a prompt of `prompt` tokens, which no other life's prompt begins with."""
+@dataclass(frozen=True)
+class Wanted:
+    """What the driver asks for: `max_new` tokens behind a prompt of `prompt` tokens."""
+
+    rid: str
+    room: int
+    life: Life
+    prompt: int
+    max_new: int
+
+
+def generate(wanted: Wanted, bootstrap_port: int) -> Any:
+    """Return a request whose prompt begins as no other life's does."""
     structs = importlib.import_module("sglang.srt.managers.io_struct")
     sampling = importlib.import_module("sglang.srt.sampling.sampling_params")
-    parameters = sampling.SamplingParams(max_new_tokens=max_new, temperature=0)
+    parameters = sampling.SamplingParams(max_new_tokens=wanted.max_new, temperature=0)
     with contextlib.suppress(Exception):
         parameters.normalize(None)
-    first = [FIRST + life[0], FIRST + life[1]]
-    ids = (first + [FIRST + (at * 7) % VOCABULARY for at in range(prompt)])[:prompt]
+    first = [FIRST + number for number in wanted.life]
+    ids = (first + [FIRST + (at * 7) % VOCABULARY for at in range(wanted.prompt)])[: wanted.prompt]
     kind = structs.TokenizedGenerateReqInput
-    wanted = {
-        "rid": rid,
+    values = {
+        "rid": wanted.rid,
         "input_text": "",
         "input_ids": versions.token_ids(kind, ids),
         "input_embeds": None,
@@ -40,10 +52,10 @@ def generate(rid: str, room: int, life: Life, prompt: int, max_new: int, bootstr
         "stream": False,
         "bootstrap_host": "127.0.0.1",
         "bootstrap_port": bootstrap_port,
-        "bootstrap_room": room,
+        "bootstrap_room": wanted.room,
     }
     known = versions.field_names(kind)
-    return kind(**{name: value for name, value in wanted.items() if name in known})
+    return kind(**{name: value for name, value in values.items() if name in known})
 
 
 def abort(rid: str) -> Any:

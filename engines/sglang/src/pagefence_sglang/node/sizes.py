@@ -1,4 +1,7 @@
-"""Pools as small as a script wants them: an engine does not start with a pool of three pages, so it is cut down afterwards."""
+"""Pools as small as a script wants them.
+
+An engine does not start with a pool of three pages, so it is cut down afterwards.
+"""
 
 from __future__ import annotations
 

@@ -56,12 +56,12 @@ def field_names(request_class: Any) -> set[str]:
 
 
 def without_pinned_memory() -> None:
-    """Turn off what wants a GPU's driver for host memory: the host pool of decode, host indices of the sender (0.5.23)."""
+    """Turn off what wants a GPU's driver for host memory: decode's host pool, the sender's host indices (0.5.23)."""
     import importlib  # noqa: PLC0415
 
     try:
-        pool = importlib.import_module("sglang.srt.mem_cache.pool_host.common")
-        pool._cuda_host_register = lambda *_arguments, **_options: None  # type: ignore[attr-defined]  # noqa: SLF001
+        pool: Any = importlib.import_module("sglang.srt.mem_cache.pool_host.common")
+        pool._cuda_host_register = lambda *_arguments, **_options: None  # noqa: SLF001
     except ImportError:
         pass
     connection = importlib.import_module("sglang.srt.disaggregation.mooncake.conn")

@@ -31,8 +31,8 @@ def copy(process: int, pieces: list[tuple[int, int, int]]) -> None:
     """Copy `(source, target, length)` pieces to the memory of `process`. Raises `OSError` when it has none there."""
     for start in range(0, len(pieces), AT_ONCE):
         some = pieces[start : start + AT_ONCE]
-        local = (_Vector * len(some))(*((source, length) for source, _, length in some))
-        remote = (_Vector * len(some))(*((target, length) for _, target, length in some))
+        local = (_Vector * len(some))(*(_Vector(source, length) for source, _, length in some))
+        remote = (_Vector * len(some))(*(_Vector(target, length) for _, target, length in some))
         wanted = sum(length for _, _, length in some)
         done = _libc.process_vm_writev(process, local, len(some), remote, len(some), 0)
         if done != wanted:

@@ -6,7 +6,7 @@ import base64
 import importlib
 import os
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pagefence_sglang.node.controlled import memory
 from pagefence_sglang.node.controlled.threads import Threads
@@ -38,8 +38,8 @@ class Transport:
     def install(self) -> None:
         """Take the place of what the manager will be made with. To be called before the scheduler is made."""
         self._turnstiles.watch_deaths()
-        common = importlib.import_module("sglang.srt.disaggregation.common.conn")
-        mooncake = importlib.import_module("sglang.srt.disaggregation.mooncake.conn")
+        common: Any = importlib.import_module("sglang.srt.disaggregation.common.conn")
+        mooncake: Any = importlib.import_module("sglang.srt.disaggregation.mooncake.conn")
         wires = Wires(importlib.import_module("zmq"), self._output, self._turnstiles)
         common.zmq = wires
         common.get_zmq_socket_on_host = wires.socket_on_host
@@ -51,7 +51,7 @@ class Transport:
             module.threading = self._threads
 
     def attach(self, engine: Engine) -> dict[str, Any]:
-        """Start the threads, and wait until each has come to its turnstile; return what peers must know of this process."""
+        """Start the threads, and wait until each is at its turnstile; return what peers must know of this process."""
         arguments = engine.manager.kv_args
         kv = Buffers(KV_PAGE, *(list(map(int, each)) for each in _kv(arguments)))
         aux = Buffers(METADATA_ROW, *(list(map(int, each)) for each in _aux(arguments)))
@@ -138,7 +138,7 @@ def _queue_of(turnstiles: Turnstiles) -> type:
 class _Looks:
     """Workers that have taken a chunk and not looked at its room yet."""
 
-    due: set[threading.Thread] = set()
+    due: ClassVar[set[threading.Thread]] = set()
 
 
 def _look_before(manager: Any, turnstiles: Turnstiles) -> None:

@@ -29,7 +29,10 @@ class Waiting:
 
 
 class Turnstiles:
-    """Every turnstile of a node. The scheduler's own thread holds the keys: it lets one go, and waits until all stand still."""
+    """Every turnstile of a node.
+
+    The scheduler's own thread holds the keys: it lets one thread go, and waits until all stand still.
+    """
 
     def __init__(self, patience: float = PATIENCE) -> None:
         self._patience = patience

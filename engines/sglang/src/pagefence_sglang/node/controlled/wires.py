@@ -1,7 +1,7 @@
 """Sockets between nodes that the driver carries by hand.
 
-They take the place of `zmq` in the modules of the engine that speak to other nodes. What is pushed is told to the driver and
-goes nowhere; what the driver delivers is pulled by the engine's listener.
+They take the place of `zmq` in the modules of the engine that speak to other nodes. What is pushed is told to the
+driver and goes nowhere; what the driver delivers is pulled by the engine's listener.
 """
 
 from __future__ import annotations

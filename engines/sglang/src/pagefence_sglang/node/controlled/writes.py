@@ -152,11 +152,11 @@ class Writes:
                 items.setdefault(first + nth, []).append(cut)
         if arena is None:
             raise ValueError("a write of nothing")
-        source = list(items)
+        own_items = list(items)
         there = self._peers[session].buffers
-        target = [_find(there, items[item][0][1])[2] for item in source]
-        life = self._ledger.owner(arena, source[0])
-        return Write(next(self._numbers), session, life, arena, source, target, list(items.values()))
+        their_items = [_find(there, items[item][0][1])[2] for item in own_items]
+        life = self._ledger.owner(arena, own_items[0])
+        return Write(next(self._numbers), session, life, arena, own_items, their_items, list(items.values()))
 
 
 def _find(buffers: list[Buffers], address: int) -> tuple[Buffers, int, int]:

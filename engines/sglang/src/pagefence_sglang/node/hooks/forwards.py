@@ -1,7 +1,7 @@
 """Forwards: what a batch reads and writes, and whether what it reads is its own.
 
-The model itself is not run. Where it would write keys and values, a tag says whose token this is and which: `(life, position)`.
-What a batch reads is looked at before it runs, so that a stale slot is measured, not inferred.
+The model itself is not run. Where it would write keys and values, a tag says whose token this is and which: `(life,
+position)`. What a batch reads is looked at before it runs, so that a stale slot is measured, not inferred.
 """
 
 from __future__ import annotations
@@ -123,7 +123,7 @@ def _without_model(engine: Engine) -> bool:
     torch = importlib.import_module("torch")
 
     def forward(_: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-        batch = arguments[0] if arguments else options.get("batch") or options.get("model_worker_batch")
+        batch: Any = arguments[0] if arguments else options.get("batch") or options.get("model_worker_batch")
         tokens = torch.full((len(batch.seq_lens),), TOKEN, dtype=torch.int64)
         return utils.GenerationBatchResult(
             logits_output=logits.LogitsProcessorOutput(next_token_logits=None),

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def install(engine: Engine, ledger: Ledger) -> list[str]:
     """Tell of pages that are freed. Those that are given are told of by whoever gives them; see `given`.
 
-    What is told is what has come into the free list: within a group the allocator only collects, one way of freeing uses
-    another, and some take slots, some pages.
+    What is told is what has come into the free list: within a group the allocator only collects, one way of freeing
+    uses another, and some take slots, some pages.
     """
     allocator = engine.allocator
     inside: list[str] = []

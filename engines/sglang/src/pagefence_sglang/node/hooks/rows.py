@@ -59,7 +59,10 @@ def install(engine: Engine, ledger: Ledger, options: Options) -> list[str]:
 
 
 def _whose(engine: Engine, ledger: Ledger, connection: Any) -> Life | None:
-    """Return whose sender or receiver it is: one in the queue that opens rooms. Rooms may be shared, objects are not."""
+    """Return whose sender or receiver it is: one in the queue that opens rooms.
+
+    Rooms may be shared, objects are not.
+    """
     for each in engine.queue.queue:
         request = getattr(each, "req", each)
         own = (getattr(request, "disagg_kv_sender", None), getattr(each, "kv_receiver", None))
