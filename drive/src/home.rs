@@ -4,6 +4,7 @@
 //! checkout. It is unpacked into the folder of the engines, under a name made of its contents.
 
 use crate::error::DriveError;
+use crate::host::Patience;
 use include_dir::{Dir, DirEntry, include_dir};
 use pagefence::cell::Profile;
 use rustc_hash::FxHasher;
@@ -21,6 +22,7 @@ pub struct Home {
     folder: PathBuf,
     package: PathBuf,
     python: OsString,
+    patience: Patience,
 }
 
 /// A release that can be installed.
@@ -84,7 +86,19 @@ impl Home {
                 return Err(DriveError::Io { path: package, source: error });
             }
         }
-        Ok(Self { folder, package, python })
+        Ok(Self { folder, package, python, patience: Patience::default() })
+    }
+
+    /// With another Python than the user's, or another patience with the processes that it runs.
+    #[must_use]
+    pub fn with(self, python: impl Into<OsString>, patience: Patience) -> Self {
+        Self { python: python.into(), patience, ..self }
+    }
+
+    /// How long a process may be silent.
+    #[must_use]
+    pub const fn patience(&self) -> Patience {
+        self.patience
     }
 
     /// The folder itself.
@@ -98,7 +112,7 @@ impl Home {
     /// # Errors
     /// When the release is unknown, the system lacks something, or the index can't be reached: the installer has said which.
     pub fn install(&self, release: &str) -> Result<(), DriveError> {
-        self.run("install", release)
+        self.run("install", &self.known(release)?)
     }
 
     /// Removes a release, and what no other needs.
@@ -106,7 +120,7 @@ impl Home {
     /// # Errors
     /// When it is unknown or not installed.
     pub fn remove(&self, release: &str) -> Result<(), DriveError> {
-        self.run("remove", release)
+        self.run("remove", &self.find(release)?)
     }
 
     /// Every release that can be installed, oldest first.
@@ -115,8 +129,26 @@ impl Home {
     /// When there is no Python.
     pub fn list(&self) -> Result<Vec<Release>, DriveError> {
         let mut command = self.command(&["list"]);
-        let output = command.stderr(Stdio::inherit()).output().map_err(|error| self.no_python(error))?;
-        serde_json::from_slice(&output.stdout).map_err(|error| DriveError::Installer(error.to_string()))
+        let output = command.output().map_err(|error| self.no_python(error))?;
+        serde_json::from_slice(&output.stdout).map_err(|_| {
+            let said = String::from_utf8_lossy(&output.stderr);
+            let last = said.lines().last().unwrap_or("without a word").to_owned();
+            DriveError::Installer(format!("`{}` can't run the installer: {last}", self.python.to_string_lossy()))
+        })
+    }
+
+    /// A release that can be installed, `0.5.22` or `sglang==0.5.22`.
+    ///
+    /// # Errors
+    /// When it is unknown: the error has the list of those that are not.
+    pub fn known(&self, release: &str) -> Result<Release, DriveError> {
+        let version = release.trim_start_matches("sglang==");
+        let known = self.list()?;
+        if let Some(found) = known.iter().find(|each| each.version == version) {
+            return Ok(found.clone());
+        }
+        let names: Vec<String> = known.iter().map(Release::name).collect();
+        Err(DriveError::Installer(format!("unknown engine `{release}`; known: {}", names.join(", "))))
     }
 
     /// An installed release.
@@ -124,17 +156,12 @@ impl Home {
     /// # Errors
     /// When it is unknown, or not installed: the error says how to.
     pub fn find(&self, release: &str) -> Result<Release, DriveError> {
-        let version = release.trim_start_matches("sglang==");
-        let known = self.list()?;
-        let names = || known.iter().map(Release::name).collect::<Vec<_>>().join(", ");
-        let Some(found) = known.iter().find(|each| each.version == version) else {
-            return Err(DriveError::Installer(format!("unknown engine `{release}`. Known: {}", names())));
-        };
+        let found = self.known(release)?;
         if found.python_path.is_none() {
-            let hint = format!("pagefence engine install sglang=={version}");
-            return Err(DriveError::Installer(format!("sglang=={version} is not installed: {hint}")));
+            let name = found.name();
+            return Err(DriveError::Installer(format!("{name} is not installed: pagefence engine install {name}")));
         }
-        Ok(found.clone())
+        Ok(found)
     }
 
     /// A Python that runs a command of the package.
@@ -155,13 +182,13 @@ impl Home {
         command
     }
 
-    fn run(&self, what: &str, release: &str) -> Result<(), DriveError> {
-        let status = self.command(&[what, release]).status().map_err(|error| self.no_python(error))?;
+    fn run(&self, what: &str, release: &Release) -> Result<(), DriveError> {
+        let status = self.command(&[what, &release.version]).status().map_err(|error| self.no_python(error))?;
         if status.success() {
             return Ok(());
         }
         // It has said why.
-        Err(DriveError::Installer(format!("{what} {release}: failed ({status})")))
+        Err(DriveError::Installer(format!("{what} {}: failed ({status})", release.name())))
     }
 }
 
@@ -170,6 +197,8 @@ fn digest(folder: &Dir<'_>) -> u64 {
     fn feed(folder: &Dir<'_>, hasher: &mut FxHasher) {
         for entry in folder.entries() {
             match entry {
+                // What Python has compiled beside its sources says nothing.
+                DirEntry::Dir(inner) if inner.path().ends_with("__pycache__") => {}
                 DirEntry::Dir(inner) => feed(inner, hasher),
                 DirEntry::File(file) => {
                     hasher.write(file.path().as_os_str().as_encoded_bytes());

@@ -16,14 +16,28 @@ use std::os::unix::net::UnixListener;
 use std::os::unix::process::CommandExt as _;
 use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Stdio};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-/// Importing an engine takes 10 s, a minute on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(300);
-/// A fork takes a tenth of a second.
-const FORK_PATIENCE: Duration = Duration::from_secs(60);
+/// How long a process may be silent before it counts as hung.
+#[derive(Clone, Copy, Debug)]
+pub struct Patience {
+    /// While it imports the engine: 10 s, a minute on a busy machine.
+    pub start: Duration,
+    /// While it forks: a tenth of a second.
+    pub fork: Duration,
+    /// While a node carries out a command: milliseconds, a second for an iteration that interprets Triton kernels.
+    pub command: Duration,
+}
+
+impl Default for Patience {
+    fn default() -> Self {
+        let seconds = Duration::from_secs;
+        Self { start: seconds(300), fork: seconds(60), command: seconds(90) }
+    }
+}
+
 /// How often somebody looks whether it is there.
 const LOOK: Duration = Duration::from_millis(1);
 /// Lines of the log that an error shows.
@@ -39,6 +53,7 @@ pub struct Host {
     listener: UnixListener,
     folder: TempDir,
     made: Option<Made>,
+    patience: Patience,
 }
 
 impl Host {
@@ -66,16 +81,21 @@ impl Host {
             let read = BufReader::new(output).lines().map_while(Result::ok);
             read.map_while(|line| sender.send(line).ok()).count()
         });
-        Ok(Self { options, child, input, lines, listener, folder, made: None })
+        Ok(Self { options, child, input, lines, listener, folder, made: None, patience: home.patience() })
     }
 
     /// Waits until it is ready, and says what it has.
     ///
     /// # Errors
-    /// When the process ends, or says nothing for five minutes.
+    /// When the process ends, or says nothing for too long.
     pub fn made(&mut self) -> Result<&Made, DriveError> {
         if self.made.is_none() {
-            let line = self.lines.recv_timeout(PATIENCE).map_err(|_| self.error("has not started"))?;
+            let line = self.lines.recv_timeout(self.patience.start).map_err(|why| match why {
+                RecvTimeoutError::Disconnected => self.error("has ended before it was ready"),
+                RecvTimeoutError::Timeout => {
+                    self.error(&format!("has not become ready in {} s", self.patience.start.as_secs()))
+                }
+            })?;
             let said = serde_json::from_str(&line).map_err(|error| self.error(&format!("said {line}: {error}")))?;
             let Said::Made(made) = said else { return Err(self.error(&format!("said {line}"))) };
             self.made = Some(made);
@@ -102,14 +122,14 @@ impl Host {
         let stream = loop {
             match self.listener.accept() {
                 Ok((stream, _)) => break stream,
-                Err(_) if began.elapsed() > FORK_PATIENCE => return Err(self.error("does not fork")),
+                Err(_) if began.elapsed() > self.patience.fork => return Err(self.error("does not fork")),
                 Err(_) if self.child.try_wait().is_ok_and(|status| status.is_some()) => {
                     return Err(self.error("has ended"));
                 }
                 Err(_) => std::thread::sleep(LOOK),
             }
         };
-        Node::new(self.options.role, stream)
+        Node::new(self.options.role, stream, self.patience.command)
     }
 
     /// Where what the engine prints is kept while the process lives.
