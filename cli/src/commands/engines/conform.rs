@@ -94,10 +94,7 @@ pub fn run(args: &ConformArgs, console: &mut Console) -> Result<Outcome> {
 /// The scopes that were asked for, or every shipped one that an engine can be brought into.
 fn scopes(args: &ConformArgs) -> Result<Vec<Scope>> {
     if args.scopes.is_empty() {
-        return Ok(library::scopes()
-            .into_iter()
-            .filter(|scope| inexpressible(scope).is_none() && is_small(scope))
-            .collect());
+        return Ok(library::scopes().filter(|scope| inexpressible(scope).is_none() && is_small(scope)).collect());
     }
     Ok(args.scopes.iter().map(|word| library::scope(word)).collect::<Result<Vec<_>, _>>()?)
 }
