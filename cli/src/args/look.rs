@@ -49,7 +49,7 @@ pub struct AtlasArgs {
 
 #[derive(Debug, Args)]
 pub struct AuditArgs {
-    /// Traces: JSON lines in pagefence's schema, or of a recorder that it knows.
+    /// Traces: JSON lines in pagefence's schema, or of a recorder that it knows; gzipped or not.
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
     /// Skip and count bad lines instead of stopping at the first.

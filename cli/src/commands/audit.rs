@@ -6,11 +6,12 @@ use crate::outcome::Outcome;
 use crate::page;
 use crate::view::tone;
 use anyhow::{Context as _, Result, bail};
+use flate2::bufread::MultiGzDecoder;
 use pagefence::report::{Cell, Table, Timeline, Tone, count, grouped};
 use pagefence::trace::{AuditOptions, AuditReport, audit, stories};
 use serde::Serialize;
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 /// The whole result.
@@ -31,7 +32,7 @@ pub fn run(args: &AuditArgs, console: &mut Console) -> Result<Outcome> {
     let options = AuditOptions { lenient: args.lenient, ..AuditOptions::default() };
     let (mut reports, mut timelines) = (Vec::new(), Vec::new());
     for path in &args.files {
-        let report = audit(path.display().to_string(), read(open(path)?), &options)?;
+        let report = audit(path.display().to_string(), read(path, open(path)?)?, &options)?;
         if console.is_text() || args.html.is_some() {
             let told = told(path, &report, args.lenient, console)?;
             for timeline in &told {
@@ -63,11 +64,17 @@ fn told(path: &Path, report: &AuditReport, lenient: bool, console: &mut Console)
         console.note(format!("{}: no timelines, since a pipe can't be read twice", path.display()));
         return Ok(Vec::new());
     }
-    Ok(stories(read(file), lenient, report, TIMELINES)?)
+    Ok(stories(read(path, file)?, lenient, report, TIMELINES)?)
 }
 
-fn read(file: File) -> BufReader<File> {
-    BufReader::with_capacity(BUFFER, file)
+/// The text of a trace; of one that is gzipped, whatever its name, what it was made of.
+fn read(path: &Path, file: File) -> Result<Box<dyn BufRead>> {
+    const GZIP: [u8; 2] = [0x1f, 0x8b];
+    let mut raw = BufReader::with_capacity(BUFFER, file);
+    if !raw.fill_buf().with_context(|| path.display().to_string())?.starts_with(&GZIP) {
+        return Ok(Box::new(raw));
+    }
+    Ok(Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(raw))))
 }
 
 /// Opens a trace. It is streamed, so it may be of any size, and it may be a pipe.

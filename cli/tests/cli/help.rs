@@ -2,7 +2,7 @@
 
 use super::kit::pagefence;
 
-const COMMANDS: [&str; 16] = [
+const COMMANDS: [&str; 20] = [
     "check",
     "cases",
     "hunt",
@@ -16,6 +16,10 @@ const COMMANDS: [&str; 16] = [
     "promote",
     "nightly",
     "merge",
+    "engine",
+    "drive",
+    "confirm",
+    "conform",
     "audit",
     "gate",
     "completions",

@@ -1,5 +1,6 @@
 //! Runs the command.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -11,12 +12,25 @@ pub struct Said {
 }
 
 /// Runs `pagefence` with these words, as if nobody looked, on a terminal of 100 columns.
-pub fn pagefence<I: AsRef<std::ffi::OsStr>>(words: impl IntoIterator<Item = I>) -> Said {
+pub fn pagefence<I: AsRef<OsStr>>(words: impl IntoIterator<Item = I>) -> Said {
+    pagefence_with(words, [("CI", "1")])
+}
+
+/// The same, with more in its environment.
+pub fn pagefence_with<I, V>(
+    words: impl IntoIterator<Item = I>,
+    more: impl IntoIterator<Item = (&'static str, V)>,
+) -> Said
+where
+    I: AsRef<OsStr>,
+    V: AsRef<OsStr>,
+{
     let output = Command::new(env!("CARGO_BIN_EXE_pagefence"))
         .args(words)
         .env("COLUMNS", "100")
         .env("CI", "1")
         .env_remove("CLICOLOR_FORCE")
+        .envs(more)
         .output()
         .unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();

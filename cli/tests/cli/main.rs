@@ -3,6 +3,8 @@
 mod atlas;
 mod bad_input;
 mod commands;
+#[cfg(unix)]
+mod engines;
 mod help;
 #[cfg(unix)]
 mod interrupt;

@@ -1,6 +1,7 @@
 //! The HTML pages that commands write.
 
 use super::kit::{Desk, pagefence, small_scope};
+use std::io::Write as _;
 
 /// The page at `path`; it must need nothing else.
 fn page(path: &std::path::Path) -> String {
@@ -76,6 +77,21 @@ fn a_clean_trace_has_no_timeline() {
     let said = pagefence(["audit", &recording("incident-0.5.22"), "--html", path.to_str().unwrap()]).is(0);
     assert!(!said.out.contains("what happens"), "{}", said.out);
     assert!(!page(&path).contains("<article"));
+}
+
+#[test]
+fn a_gzipped_trace_is_audited_like_its_text_and_half_of_one_is_refused() {
+    let desk = Desk::new();
+    let text = std::fs::read(recording("incident-0.5.11")).unwrap();
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(&text).unwrap();
+    let packed = encoder.finish().unwrap();
+    let plain = pagefence(["audit", &recording("incident-0.5.11")]).is(1).out;
+    let whole = desk.write("whole", &packed);
+    let out = pagefence(["audit", whole.to_str().unwrap()]).is(1).out;
+    assert_eq!(out.replace(whole.to_str().unwrap(), &recording("incident-0.5.11")), plain);
+    let half = desk.write("half", &packed[..packed.len() / 2]);
+    assert!(pagefence(["audit", half.to_str().unwrap()]).refused().contains("half"));
 }
 
 #[cfg(unix)]
