@@ -91,6 +91,10 @@ const UNSEEN: &[(Switch, &str)] = &[
         Switch::WaitingPolled,
         "what fails while it waits is computed for nothing; its failure shows in the inflight queue",
     ),
+    (
+        Switch::PreallocPolled,
+        "what was aborted while it waited for pages is given them and frees them in the same iteration",
+    ),
     (Switch::NotifyAllEndpoints, "decode ranks agree by the minimum, so one that hears of a failure fails all"),
     (
         Switch::LockedTables,

@@ -5,6 +5,7 @@
 
 use crate::error::DriveError;
 use crate::host::Patience;
+use crate::profiles;
 use include_dir::{Dir, DirEntry, include_dir};
 use pagefence::cell::Profile;
 use rustc_hash::FxHasher;
@@ -43,16 +44,10 @@ impl Release {
         format!("sglang=={}", self.version)
     }
 
-    /// The shipped profile that stands for it: its own, or the newest of an older version.
+    /// The profile that stands for it.
     #[must_use]
     pub fn profile(&self) -> Profile {
-        let numbers =
-            |text: &str| text.split('.').map(|part| part.parse::<u32>().unwrap_or_default()).collect::<Vec<_>>();
-        let own = numbers(&self.version);
-        let of_sglang = |profile: Profile| Some((numbers(profile.name.strip_prefix("sglang-")?), profile));
-        let shipped = Profile::presets().filter_map(|(profile, _)| of_sglang(profile));
-        let older = shipped.filter(|(version, _)| *version <= own);
-        older.max_by(|a, b| a.0.cmp(&b.0)).map_or_else(Profile::reference, |(_, profile)| profile)
+        profiles::of_version(&self.version)
     }
 }
 
@@ -210,21 +205,4 @@ fn digest(folder: &Dir<'_>) -> u64 {
     let mut hasher = FxHasher::default();
     feed(folder, &mut hasher);
     hasher.finish()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn profile(version: &str) -> String {
-        Release { version: version.to_owned(), torch: String::new(), python_path: None }.profile().name
-    }
-
-    #[test]
-    fn a_release_without_a_profile_is_held_against_the_one_before() {
-        assert_eq!(profile("0.5.11"), "sglang-0.5.11");
-        assert_eq!(profile("0.5.19"), "sglang-0.5.11");
-        assert_eq!(profile("0.5.22"), "sglang-0.5.22");
-        assert_eq!(profile("0.6.0"), "sglang-0.5.23");
-    }
 }

@@ -13,7 +13,7 @@ use Switch::{
     AbortMessage, AbortReachesTable, AckSet, ArmedBeforeSend, AuxValidated, BatchBound, ClearForgetsInfos,
     DeferAllFailures, DeferByDefault, Door, EarlySend, EarlySendWaits, FifoReuse, Generation, JoinSiblings,
     KeepAckTargetOnClear, LengthCheck, LockedTables, MessageEpoch, MetadataGate, MetadataRoomCheck, NoResurrection,
-    NotifyAllEndpoints, NotifyPeer, Poison, PoisonRecovers, PreallocTimeout, PrefillAbortAfterForward,
+    NotifyAllEndpoints, NotifyPeer, Poison, PoisonRecovers, PreallocPolled, PreallocTimeout, PrefillAbortAfterForward,
     RegisterWhenCleared, RetryAfterSettle, RoomReset, SkipAcks, SourceHold, StickyFailed, StickyReason, TimeoutHolds,
     TpAgreement, WaitingPolled, WorkerChecksRoom,
 };
@@ -60,6 +60,7 @@ const UNSEEN: &[(Switch, &str)] = &[
     (RoomReset, "with epochs a room never starts again"),
     (ClearForgetsInfos, "with epochs a room never starts again, so that no chunk finds the infos of another use"),
     (WaitingPolled, "what fails while it waits is computed for nothing; its failure shows in the inflight queue"),
+    (PreallocPolled, "what was aborted while it waited for pages is given them and frees them in the same iteration"),
     (NotifyAllEndpoints, "decode ranks agree by the minimum, so one that hears of a failure fails all"),
     (FifoReuse, "amplifies or hides: the order of the free list is no protection"),
     (EarlySend, "a feature that needs a protection, `early_send_waits`"),

@@ -8,7 +8,7 @@ use Switch::{
     AbortMessage, AbortReachesTable, AckSet, ArmedBeforeSend, AuxValidated, BatchBound, ClearForgetsInfos,
     DeferAllFailures, DeferByDefault, Door, EarlySend, EarlySendWaits, FifoReuse, Generation, JoinSiblings,
     KeepAckTargetOnClear, LengthCheck, LockedTables, MessageEpoch, MetadataGate, MetadataRoomCheck, NoResurrection,
-    NotifyAllEndpoints, NotifyPeer, Poison, PoisonRecovers, PreallocTimeout, PrefillAbortAfterForward,
+    NotifyAllEndpoints, NotifyPeer, Poison, PoisonRecovers, PreallocPolled, PreallocTimeout, PrefillAbortAfterForward,
     RegisterWhenCleared, RetryAfterSettle, RoomReset, SkipAcks, SourceHold, StickyFailed, StickyReason, TimeoutHolds,
     TpAgreement, WaitingPolled, WorkerChecksRoom,
 };
@@ -28,6 +28,7 @@ const V0_5_20: Switches = V0_5_11.and(&[
     ClearForgetsInfos,
     WaitingPolled,
     WorkerChecksRoom,
+    PreallocPolled,
 ]);
 const V0_5_21: Switches = V0_5_20.and(&[
     Door,

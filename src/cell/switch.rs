@@ -109,6 +109,9 @@ switches! {
     /// A worker counts a chunk, looks at its room, and skips the chunk of one that is Failed or gone (0.5.20, seen in
     /// conformance; protocol P13, P16). Off: it posts whatever it takes.
     WorkerChecksRoom = "worker_checks_room";
+    /// The prealloc queue of decode is polled in every iteration (0.5.20, seen in conformance; protocol D5). Off: not once every
+    /// request in it has its handshake, so that one that is aborted while it waits for pages is given them first.
+    PreallocPolled = "prealloc_polled";
     /// What a thread does to a room's tables in one go is one access, under a lock (protocol 4; in no release).
     LockedTables = "locked_tables";
 }

@@ -57,6 +57,7 @@ impl DecodeScheduler {
             request,
             key: ctx.config.key(request),
             stage: DecodeStage::Grammar,
+            handshaken: false,
             prompt: if placeholder { 1 } else { prompt },
             generated: 0,
             to_finish: placeholder.then_some(Verdict::Rejected),
@@ -153,8 +154,10 @@ impl DecodeScheduler {
         earlier_waits: bool,
         ctx: &Ctx<'_, P, T>,
     ) -> bool {
-        let over = request.timer == Some(0) || matches!(Self::poll(request, ctx), None | Some(Poll::Failed));
-        over || (!earlier_waits && (0..self.pools.len()).any(|rank| self.fits(request, rank, ctx)))
+        let over = request.timer == Some(0)
+            || (self.prealloc_is_polled(ctx) && matches!(Self::poll(request, ctx), None | Some(Poll::Failed)));
+        let unseen = !ctx.on(Switch::PreallocPolled) && !request.handshaken;
+        over || unseen || (!earlier_waits && (0..self.pools.len()).any(|rank| self.fits(request, rank, ctx)))
     }
 
     fn fits<P: Platform, T: Probe>(&self, request: &DecodeRequest, rank: usize, ctx: &Ctx<'_, P, T>) -> bool {
@@ -163,7 +166,7 @@ impl DecodeScheduler {
 
     /// D5 to D8: requests that failed are dropped; then the oldest that fits gets pages and a row, and prefill is told.
     pub(super) fn pop_preallocated<P: Platform, T: Probe>(&mut self, ctx: &mut Ctx<'_, P, T>) {
-        let Some(polls) = self.poll_queue(DecodeStage::Prealloc, ctx) else { return };
+        let Some(polls) = self.poll_handshakes(ctx) else { return };
         for (request, poll) in &polls {
             let Some(at) = self.at(*request) else { continue };
             if *poll == Poll::Failed || self.requests[at].timer == Some(0) {
@@ -177,6 +180,27 @@ impl DecodeScheduler {
                 return;
             }
         }
+    }
+
+    /// Whether the prealloc queue is polled in this iteration: 0.5.11 does not, once every request in it has its handshake.
+    fn prealloc_is_polled<P: Platform, T: Probe>(&self, ctx: &Ctx<'_, P, T>) -> bool {
+        let waits = |request: &DecodeRequest| request.stage == DecodeStage::Prealloc && !request.handshaken;
+        ctx.on(Switch::PreallocPolled) || self.requests.iter().any(waits)
+    }
+
+    /// `_update_handshake_waiters`: the statuses of the prealloc queue; of a queue that is not polled, that all have their handshake.
+    fn poll_handshakes<P: Platform, T: Probe>(&mut self, ctx: &mut Ctx<'_, P, T>) -> Option<Few<(u8, Poll), 2>> {
+        if !self.prealloc_is_polled(ctx) {
+            let queued = self.requests.iter().filter(|request| request.stage == DecodeStage::Prealloc);
+            return Some(queued.map(|request| (request.request, Poll::WaitingForInput)).collect());
+        }
+        let polls = self.poll_queue(DecodeStage::Prealloc, ctx)?;
+        for (request, _) in polls.iter().filter(|(_, poll)| *poll != Poll::Failed) {
+            if let Some(at) = self.at(*request) {
+                self.requests[at].handshaken = !ctx.on(Switch::PreallocPolled);
+            }
+        }
+        Some(polls)
     }
 
     /// D5, D6, D8: no pages yet, so nothing to hold. Prefill is told only with `notify_peer`.

@@ -56,6 +56,8 @@ pub struct DecodeRequest {
     pub key: RoomKey,
     /// Which queue it is in.
     pub stage: DecodeStage,
+    /// `waiting_for_input`: a poll of the prealloc queue has seen its handshake. Kept only where something depends on it.
+    pub handshaken: bool,
     /// Its prompt, as this scheduler sees it.
     pub prompt: u32,
     /// Tokens that have been generated, prefill's included.
@@ -72,7 +74,19 @@ pub struct DecodeRequest {
     pub ranks: Few<DecodeRank, 1>,
 }
 
-clone_by_field!(DecodeRequest { request, key, stage, prompt, generated, to_finish, tokens_of, covered, timer, ranks });
+clone_by_field!(DecodeRequest {
+    request,
+    key,
+    stage,
+    handshaken,
+    prompt,
+    generated,
+    to_finish,
+    tokens_of,
+    covered,
+    timer,
+    ranks
+});
 
 /// The scheduler of all decode ranks.
 #[derive(Debug, PartialEq, Eq, Hash)]

@@ -1,4 +1,7 @@
 //! `send_kv_chunk`: what part of a request goes to the workers, and when (protocol 2.3 P9 to P11, 2.4).
+//!
+//! `add_transfer_request` looks at the room first: a chunk of one that is Failed, or gone, or has no transfer infos, is not
+//! queued (every release, seen in conformance).
 
 use super::scheduler::PrefillRequest;
 use super::shared::Chunk;
@@ -29,7 +32,12 @@ pub fn send_chunk<P: Platform, T: Probe>(request: &mut PrefillRequest, end: u32,
             end,
             row: held.row.clone().filter(|_| last),
         };
-        ctx.world.prefill[rank].queue.with(|queue| queue.push(chunk));
+        let shared = &ctx.world.prefill[rank];
+        shared.in_one_go(ctx.config, || {
+            if shared.takes_chunks(chunk.key) {
+                shared.queue.with(|queue| queue.push(chunk));
+            }
+        });
     }
     request.sent = end;
 }

@@ -106,6 +106,11 @@ impl<P: Platform> PrefillShared<P> {
         self.rooms.with(|rooms| rooms.get(key).copied())
     }
 
+    /// Whether `add_transfer_request` queues a chunk of `key`.
+    pub fn takes_chunks(&self, key: RoomKey) -> bool {
+        !matches!(self.status(key), None | Some(Poll::Failed)) && self.infos.with(|infos| infos.get(key).is_some())
+    }
+
     /// `update_status` (protocol 1.1), with the reset that a new lifecycle of a room brings from 0.5.22 on.
     pub fn update_status(&self, key: RoomKey, status: Poll, config: &Config) {
         let created = room::update_status(&self.rooms, key, status, config.switches);

@@ -39,6 +39,7 @@ def shrink(scheduler: Any, queue: Any, options: Options) -> None:
     # The engine keeps a handful of tokens back in what it accepts, which are constants and not rules.
     scheduler.max_req_input_len = options.longest_prompt + 1
     scheduler.max_req_len = UNBOUNDED
-    if hasattr(allocator, "max_new_tokens_for_memory"):
-        # From 0.5.2x it clips what is to be generated so that a page is left over; older releases don't look.
+    if hasattr(scheduler, "invariant_checker"):
+        # From 0.5.18 it clips what is to be generated so that a page is left over. What looks for leaks has its own number since
+        # then; in older releases it has this one.
         scheduler.max_total_num_tokens = UNBOUNDED
