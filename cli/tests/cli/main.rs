@@ -13,3 +13,4 @@ mod models;
 mod night;
 mod pages;
 mod patch;
+mod recordings;
