@@ -14,6 +14,11 @@ const RECORDINGS: &[(&str, &[&str], &[&str])] = &[
     ("S14", &["0.5.21", "0.5.22", "0.5.23"], &["read-after-free"]),
     // Decode's release timer passes before the write is over.
     ("S15", &["0.5.21", "0.5.22", "0.5.23"], &["free-in-flight", "read-after-free", "write-after-free"]),
+    // Prefill aborts under the posted write: its source pages are given up in every release; decode's are, until 0.5.21.
+    ("S20", &["0.5.11", "0.5.19", "0.5.20"], &["free-in-flight", "read-after-free", "write-after-free"]),
+    ("S20", &["0.5.21", "0.5.22", "0.5.23"], &["free-in-flight", "read-after-free"]),
+    // Findings of the model, carried out by `pagefence confirm`.
+    ("M04", &["0.5.22", "0.5.23"], &["crash", "free-in-flight"]),
 ];
 
 #[test]
