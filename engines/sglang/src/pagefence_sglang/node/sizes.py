@@ -40,6 +40,6 @@ def shrink(scheduler: Any, queue: Any, options: Options) -> None:
     scheduler.max_req_input_len = options.longest_prompt + 1
     scheduler.max_req_len = UNBOUNDED
     if hasattr(scheduler, "invariant_checker"):
-        # From 0.5.18 it clips what is to be generated so that a page is left over. What looks for leaks has its own number since
-        # then; in older releases it has this one.
+        # From 0.5.18 it clips what is to be generated so that a page is left over. What looks for leaks has its own
+        # number since then; in older releases it has this one.
         scheduler.max_total_num_tokens = UNBOUNDED
