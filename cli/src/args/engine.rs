@@ -70,7 +70,7 @@ pub struct ConformArgs {
     /// Where scripts come from.
     #[arg(long, value_name = "NUMBER", default_value_t = 0)]
     pub seed: u64,
-    /// Only in these scopes [default: all that an engine can be brought into]; may be repeated.
+    /// Only in these scopes [default: all whose scripts an engine can take]; may be repeated.
     #[arg(long = "scope", value_name = "NAME|FILE.toml")]
     pub scopes: Vec<String>,
     /// Steps of a script before it is drained.

@@ -91,10 +91,13 @@ pub fn run(args: &ConformArgs, console: &mut Console) -> Result<Outcome> {
     Ok(Outcome::found(!classes.is_empty() || interrupted))
 }
 
-/// The scopes that were asked for, or every shipped one that an engine can be brought into.
+/// The scopes that were asked for, or every shipped one whose scripts an engine can take: of those in which prefill may die, hardly
+/// any script is without it.
 fn scopes(args: &ConformArgs) -> Result<Vec<Scope>> {
     if args.scopes.is_empty() {
-        return Ok(library::scopes().filter(|scope| inexpressible(scope).is_none() && is_small(scope)).collect());
+        return Ok(library::scopes()
+            .filter(|scope| inexpressible(scope).is_none() && scope.faults.kills == 0 && is_small(scope))
+            .collect());
     }
     Ok(args.scopes.iter().map(|word| library::scope(word)).collect::<Result<Vec<_>, _>>()?)
 }
